@@ -1,0 +1,1 @@
+"""Processes and wires. Knows nothing of jobs."""
