@@ -44,14 +44,14 @@ def server() -> Iterator[Cluster]:
 @pytest.fixture
 def dsn(server: Cluster) -> Iterator[str]:
     """A database of this test's own, with the schema and no rows; user `pulse` is superuser."""
-    with _database(server, template=TEMPLATE) as dsn:
+    with database(server, template=TEMPLATE) as dsn:
         yield dsn
 
 
 @pytest.fixture
 def empty_dsn(server: Cluster) -> Iterator[str]:
     """A database of this test's own, without the schema."""
-    with _database(server, template="template1") as dsn:
+    with database(server, template="template1") as dsn:
         yield dsn
 
 
@@ -75,10 +75,11 @@ def connection(connect: Connect) -> Connection:
 
 
 @contextlib.contextmanager
-def _database(server: Cluster, *, template: str) -> Iterator[str]:
+def database(server: Cluster, *, template: str, patience_s: float = 2.0) -> Iterator[str]:
+    """A new database; whoever is still connected to it at the end, when the time is up, is thrown out and named."""
     name = server.create(template=template)
     yield server.dsn_of(name)
-    left = server.left_in(name, within_s=2.0)
+    left = server.left_in(name, within_s=patience_s)
     if left:
         server.roll_back_prepared(name)
     server.drop(name)

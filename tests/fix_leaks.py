@@ -13,12 +13,13 @@ import pytest
 from embedded_kit import eventually
 
 PATIENCE_S = 2.0
+SESSION_PATIENCE_S = 5.0  # what an embedded server may take to follow its killed user
 MARK = "PULSE_TEST_SESSION"
 
 
 @pytest.fixture(autouse=True)
 def no_leaks() -> Iterator[None]:
-    """0.2 ms per test that leaks nothing; what is still going away is waited for."""
+    """0.2 ms for a test that leaves nothing; what is still going away is waited for."""
     processes, descriptors = _processes(), _descriptors()
     yield
     left: list[str] = []
@@ -34,23 +35,32 @@ def no_leaks() -> Iterator[None]:
         pytest.fail("the test left behind: " + "; ".join(left), pytrace=False)
 
 
-def pytest_sessionstart() -> None:
-    """Mark this session's processes, whatever becomes of their parents."""
-    os.environ[MARK] = str(os.getpid())
+class Orphans:
+    """No process of the session outlives it, even one whose parent has gone and that no single test could see."""
+
+    def __init__(self) -> None:
+        self.left: list[str] = []
+
+    def pytest_sessionstart(self) -> None:
+        os.environ[MARK] = str(os.getpid())
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not eventually(self._none_left, within_s=SESSION_PATIENCE_S):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.left:
+            terminalreporter.section("the session left behind")
+            for line in self.left:
+                terminalreporter.line(line)
+
+    def _none_left(self) -> bool:
+        self.left = _marked(os.environ[MARK])
+        return not self.left
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """No process of the session outlives it, even one whose parent has gone and that no test could see."""
-    left: list[str] = []
-
-    def nothing_left() -> bool:
-        left[:] = _marked(os.environ[MARK])
-        return not left
-
-    # 5 s, which is what a server may take to follow its killed user.
-    if not eventually(nothing_left, within_s=5.0):
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        print(f"\nthe session left behind: {'; '.join(left)}")
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Orphans(), "pulse-orphans")
 
 
 def _processes() -> set[int]:
@@ -77,10 +87,17 @@ def _children(pid: int) -> set[int]:
 def _new_processes(before: set[int]) -> Iterator[str]:
     for pid in sorted(_processes() - before):
         try:
-            process = psutil.Process(pid)
-            yield f"process {pid} ({process.status()}): {' '.join(process.cmdline()) or process.name()}"
+            yield _told(psutil.Process(pid))
         except psutil.NoSuchProcess:
             continue
+
+
+def _told(process: psutil.Process) -> str:
+    try:
+        command = " ".join(process.cmdline())
+    except psutil.ZombieProcess:  # it has no command line any more, only a name
+        command = process.name()
+    return f"process {process.pid} ({process.status()}): {command}"
 
 
 def _descriptors() -> dict[str, str]:
@@ -106,7 +123,7 @@ def _marked(mark: str) -> list[str]:
         try:
             ours = process.pid != os.getpid() and process.environ().get(MARK) == mark
             if ours:
-                found.append(f"process {process.pid} ({process.status()}): {' '.join(process.cmdline())}")
+                found.append(_told(process))
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     return found

@@ -1,5 +1,6 @@
 """The database that each test gets."""
 
+from contextlib import closing
 from statistics import median
 from time import perf_counter
 
@@ -7,7 +8,7 @@ import psycopg
 import pytest
 from cluster_kit import TEMPLATE, Cluster
 from embedded_kit import ask, tell
-from fix_cluster import Connect, Connection
+from fix_cluster import Connect, Connection, database
 
 import pulse_sql
 
@@ -53,6 +54,22 @@ def test_committed_rows_survive_a_restart_and_connections_do_not(
     assert ask(dsn, "select number from public.kept") == 7
     with pytest.raises(psycopg.OperationalError):
         connection.execute("select 1")
+
+
+def test_a_connection_that_is_left_open_fails_the_test_by_name(server: Cluster) -> None:
+    life = database(server, template=TEMPLATE, patience_s=0.1)
+    with closing(psycopg.connect(life.__enter__(), application_name="forgotten")) as left:
+        left.execute("select 42")
+        with pytest.raises(pytest.fail.Exception, match=r"\(forgotten, idle in transaction\): select 42"):
+            life.__exit__(None, None, None)
+
+
+def test_a_prepared_transaction_that_is_left_fails_the_test_by_name(server: Cluster) -> None:
+    life = database(server, template=TEMPLATE, patience_s=0.1)
+    with psycopg.connect(life.__enter__(), autocommit=True) as left:
+        left.execute("begin; create table a (); prepare transaction 'forgotten'")
+    with pytest.raises(pytest.fail.Exception, match="prepared transaction forgotten"):
+        life.__exit__(None, None, None)
 
 
 @pytest.mark.anyio
