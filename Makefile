@@ -21,7 +21,7 @@ test: $(READY) ## the tests, under five minutes (ARGS="-k name")
 	$(BIN)/python -m pytest -m "not long and not mutants" $(ARGS)
 
 test-all: $(READY) ## the tests and their long versions
-	$(BIN)/python -m pytest -m "not mutants" $(ARGS)
+	$(BIN)/python -m pytest -m "not mutants" --hypothesis-profile long $(ARGS)
 
 test-pg: $(READY) ## the tests on the distribution's Postgres (PG=15)
 	@test -n "$(PG)" || { echo "say which one: make test-pg PG=15" >&2; exit 2; }
@@ -35,7 +35,7 @@ lint: $(READY) ## ruff, formatting, types, import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(READY) ## one benchmark (ARGS="start --quick --json out.json"); without a name it lists them
+bench: $(READY) ## one benchmark (ARGS="operate --quick --json out.json"); without a name it lists them
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 lock: $(READY) ## resolve requirements.lock again (hashes, no addresses)
