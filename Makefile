@@ -9,7 +9,7 @@ ARGS  ?=
 PG    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-pg lint bench lock clean venv
+.PHONY: help run test test-all test-pg lint bench snapshot lock clean venv
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ lint: $(READY) ## ruff, formatting, types, import rules
 
 bench: $(READY) ## one benchmark (ARGS="operate --quick --json out.json"); without a name it lists them
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+snapshot: $(READY) ## write sql/pulse_sql/schema.sql again, after a new migration
+	$(BIN)/python -m pulse_runtime.store.snapshot
 
 lock: $(READY) ## resolve requirements.lock again (hashes, no addresses)
 	$(BIN)/python -m pip install --quiet "uv>=0.5"
