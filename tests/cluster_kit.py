@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from embedded_kit import eventually, is_gone
 from psycopg.conninfo import make_conninfo
 from psycopg.sql import SQL, Identifier
 
-import pulse_sql
 from pulse_runtime.embedded import Server
+from pulse_runtime.store.connect import connect
+from pulse_runtime.store.migrate import migrate
 
 TEMPLATE = "pulse_template"
 SETTINGS = {
@@ -38,7 +40,8 @@ class Cluster:
         """Make the cluster, and the template that clones are made of."""
         self._server.start()
         self._run(SQL("create database {}").format(Identifier(TEMPLATE)))
-        migrate(self.dsn_of(TEMPLATE))
+        with closing(connect(self.dsn_of(TEMPLATE), actor="tests")) as connection:
+            migrate(connection)
         # A connection to the template would make every clone fail, so nobody may have one.
         self._run(SQL("alter database {} is_template true allow_connections false").format(Identifier(TEMPLATE)))
 
@@ -115,12 +118,3 @@ class Cluster:
         # A connection each time (3 ms): one that is kept would not survive a restart.
         with psycopg.connect(self.dsn, autocommit=True) as connection:
             connection.execute(statement)
-
-
-def migrate(dsn: str) -> None:
-    """Apply every migration, each in a transaction of its own."""
-    record = b"insert into pulse.migration (number, name, checksum) values (%s, %s, %s)"
-    for step in pulse_sql.migrations():
-        with psycopg.connect(dsn) as connection:
-            connection.execute(step.sql.encode())
-            connection.execute(record, (step.number, step.name, step.checksum))
