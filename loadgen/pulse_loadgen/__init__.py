@@ -1,0 +1,1 @@
+"""Load for Pulse, and what it did under it."""

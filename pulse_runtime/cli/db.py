@@ -1,0 +1,67 @@
+"""`pulse-runtime db`: migrations."""
+
+import click
+
+from pulse_runtime.cli.output import output_option, write_rows
+
+
+@click.group()
+def db() -> None:
+    """Migrate a database, or say where it stands.
+
+    All objects of Pulse live in the schema `pulse`. An embedded database migrates itself; another one is never
+    touched without this command (or --migrate).
+    """
+
+
+@db.command("migrate")
+@click.pass_obj
+def migrate_command(dsn: str | None) -> None:
+    """Apply the migrations that the database lacks, each in a transaction.
+
+    \b
+    Example:
+      pulse-runtime --dsn postgresql://app@db/app db migrate
+    """
+    from pulse_runtime.cli.database import database, talk
+    from pulse_runtime.store.migrate import migrate
+
+    with database(dsn, prepare=False) as connection:
+        done = migrate(connection, applied=lambda step: talk(f"applied {step.name}"))
+    talk(f"{len(done)} applied" if done else "nothing to do: the database is up to date")
+
+
+@db.command("status")
+@output_option
+@click.pass_obj
+def status_command(dsn: str | None, output: str) -> int:
+    """List the migrations: applied, pending, edited, unknown or newer.
+
+    Exit code 0 if the schema is exactly what this version needs, else 6.
+    """
+    from pulse_runtime.cli.database import database
+    from pulse_runtime.store.history import status
+
+    with database(dsn, prepare=False) as connection:
+        steps = status(connection)
+    columns = ("number", "name", "state", "applied_at")
+    write_rows([{name: getattr(step, name) for name in columns} for step in steps], output)
+    return 0 if all(step.state == "applied" for step in steps) else 6
+
+
+@db.command("sql")
+@click.option(
+    "--from", "first", type=click.IntRange(min=1), default=1, show_default=True, help="First migration to print."
+)
+def sql_command(first: int) -> None:
+    """Print the SQL of the migrations, for people whose DBA applies it.
+
+    It does what `db migrate` does, the record of what was applied included.
+
+    \b
+    Example:
+      pulse-runtime db sql | psql -v ON_ERROR_STOP=1 -d app
+    """
+    from pulse_runtime.store.migrate import script
+
+    click.echo(script(start=first), nl=False)

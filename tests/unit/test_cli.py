@@ -1,0 +1,99 @@
+"""The command line: what it loads, how it ends, what it prints."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(sys.executable).with_name("pulse-runtime")
+
+
+def run(
+    *arguments: str, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PULSE_", "DATABASE_", "PG"))}
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env={**clean, **(env or {})}, cwd=cwd)
+
+
+def test_help_loads_neither_psycopg_nor_msgspec_nor_anyio() -> None:
+    script = "import sys, pulse_runtime.cli.program as m; m.run(m.cli); print(*sys.modules, file=sys.stderr)"
+    said = subprocess.run([sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=True)
+    heavy = {"psycopg", "msgspec", "anyio", "asyncio", "croniter", "uvloop", "pulse_runtime.embedded"}
+    assert heavy & set(said.stderr.split()) == set()
+
+
+def test_help_lists_every_command_with_examples_and_exit_codes() -> None:
+    said = run("--help").stdout
+    for word in ("demo", "db", "config", "completion", "Examples:", "Exit codes:", "--dsn"):
+        assert word in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["demo", "db", "db migrate", "db status", "db sql", "config", "config show", "completion"],
+)
+def test_every_command_has_help(command: str) -> None:
+    said = run(*command.split(), "--help")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.startswith(f"Usage: pulse-runtime {command}")
+
+
+def test_a_mistyped_command_is_a_usage_error() -> None:
+    said = run("demmo")
+    assert said.returncode == 2
+    assert "No such command 'demmo'" in said.stderr
+    assert said.stdout == ""
+
+
+def test_a_database_that_is_not_there_is_exit_5_without_traceback_or_password(tmp_path: Path) -> None:
+    said = run("--dsn", f"postgresql://me:hunter2@/db?host={tmp_path}", "db", "status")
+    assert said.returncode == 5
+    assert said.stderr.startswith("error: no connection to Postgres at host=")
+    assert "Traceback" not in said.stderr
+    assert "hunter2" not in said.stderr + said.stdout
+
+
+def test_a_broken_setting_is_exit_78() -> None:
+    said = run("config", "show", env={"PULSE_DSN": "mysql://me:hunter2@db/app"})
+    assert said.returncode == 78
+    assert "PULSE_DSN: the DSN cannot be used: it is a mysql URL" in said.stderr
+    assert "hunter2" not in said.stderr
+
+
+def test_a_bad_duration_is_exit_2_and_says_what_to_write() -> None:
+    said = run("demo", "--for", "ten")
+    assert said.returncode == 2
+    assert "Write for example 250ms" in said.stderr
+
+
+def test_config_show_names_each_source_and_hides_the_password(tmp_path: Path) -> None:
+    env = {"DATABASE_URL": "postgres://me:hunter2@db/app", "PULSE_HOME": str(tmp_path)}
+    rows = json.loads(run("config", "show", "-o", "json", env=env, cwd=tmp_path).stdout)
+    assert rows == [
+        {"name": "dsn", "value": "postgresql://me:***@db/app", "source": "DATABASE_URL"},
+        {"name": "home", "value": str(tmp_path), "source": "PULSE_HOME"},
+    ]
+
+
+def test_the_flag_goes_before_every_other_source(tmp_path: Path) -> None:
+    (tmp_path / "pulse.toml").write_text('dsn = "host=file"\n')
+    said = run("--dsn", "host=flag", "config", "show", "-o", "jsonl", env={"PULSE_DSN": "host=variable"}, cwd=tmp_path)
+    assert json.loads(said.stdout.splitlines()[0]) == {"name": "dsn", "value": "host=flag", "source": "--dsn"}
+
+
+def test_a_reader_that_leaves_hears_no_complaint() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    said = subprocess.run([PROGRAM, "db", "sql"], stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert said.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_speaks_the_shell(shell: str) -> None:
+    said = run("completion", shell)
+    assert said.returncode == 0
+    assert "_PULSE_RUNTIME_COMPLETE" in said.stdout
