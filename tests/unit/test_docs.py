@@ -16,7 +16,7 @@ import click
 import pytest
 from embedded_kit import REPOSITORY
 
-from pulse_runtime.cli.main import cli
+from pulse_runtime.cli.program import cli
 
 PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md"), REPOSITORY / "benchmarks" / "README.md"])
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
