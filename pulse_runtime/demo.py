@@ -5,16 +5,16 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import click
 
 from pulse_runtime import config
-from pulse_runtime.cli.database import talk
-from pulse_runtime.embedded import Server
-from pulse_runtime.embedded.cluster import newest_data
-from pulse_runtime.store.connect import Connection, connect
-from pulse_runtime.store.migrate import migrate
+from pulse_runtime.cli.database import embedded, real, talk, tell_migrate
+from pulse_runtime.store.connect import Connection
+from pulse_runtime.store.history import require
 
 TICK_S = 0.1
 _MAKE = """
@@ -35,15 +35,14 @@ class _Ending:
         self.event.set()
 
 
-def run(*, for_s: float | None) -> int:
+def run(*, dsn: str | None, for_s: float | None, migrate: bool) -> int:
     """Run until the time is up or a signal comes. Returns the exit code: 130 after Ctrl-C, else 0."""
     ending = _Ending()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, ending.on_signal)
-    home = config.load().home.value
-    talk(f"Postgres in {home}: " + ("starting ..." if newest_data(home) else "making the cluster (once) ..."))
-    with Server(home) as dsn, connect(dsn, actor="demo") as connection:
-        migrate(connection, applied=lambda step: talk(f"applied {step.name}"))
+    settings = config.load(dsn=dsn)
+    place = f"in {settings.home.value}" if dsn is None else f"at {settings.shown()['dsn'].value}"
+    with _database(settings, ours=dsn is None, migrate=migrate) as connection:
         connection.execute(_MAKE)
         found = _count(connection)
         talk(f"found {found} rows of earlier demos. One durable commit per tick; Ctrl-C ends it.")
@@ -51,9 +50,19 @@ def run(*, for_s: float | None) -> int:
         kept = _count(connection)
     click.echo(
         f"{len(took_ms)} durable commits, median {statistics.median(took_ms or [0.0]):.1f} ms; "
-        f"{found} rows were there before, {kept} are now. The data is in {home}."
+        f"{found} rows were there before, {kept} are now. The data is {place}."
     )
     return ending.code
+
+
+@contextmanager
+def _database(settings: config.Settings, *, ours: bool, migrate: bool) -> Iterator[Connection]:
+    home, dsn = settings.home.value, settings.dsn.value
+    with embedded(home, actor="demo") if ours or dsn is None else real(dsn, actor="demo") as connection:
+        if ours or migrate:
+            tell_migrate(connection)
+        require(connection)
+        yield connection
 
 
 def _tick(connection: Connection, ending: _Ending, *, for_s: float | None) -> list[float]:

@@ -1,8 +1,8 @@
 """From the settings to a connection, for the commands that need one."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
@@ -12,6 +12,7 @@ from pulse_runtime.embedded.cluster import newest_data
 from pulse_runtime.store.connect import Connection, connect
 from pulse_runtime.store.history import require
 from pulse_runtime.store.migrate import migrate
+from pulse_sql import Migration
 
 
 def talk(line: str) -> None:
@@ -27,19 +28,37 @@ def database(dsn: str | None, *, prepare: bool) -> Iterator[Connection]:
     """
     settings = config.load(dsn=dsn)
     if settings.dsn.value is not None:
-        with connect(settings.dsn.value, actor="cli") as connection:
+        with real(settings.dsn.value, actor="cli") as connection:
             if prepare:
                 require(connection)
             yield connection
         return
-    home = settings.home.value
+    with embedded(settings.home.value, actor="cli") as connection:
+        if prepare:
+            tell_migrate(connection)
+        yield connection
+
+
+@contextmanager
+def real(dsn: str, *, actor: str) -> Iterator[Connection]:
+    """A connection to a server that is not ours."""
+    with connect(dsn, actor=actor) as connection:
+        yield connection
+
+
+@contextmanager
+def embedded(home: Path, *, actor: str) -> Iterator[Connection]:
+    """A connection to the embedded server in `home`, which is started, and gone afterwards."""
     if newest_data(home) is None:
         talk(f"making a Postgres in {home} (once) ...")
     server = Server(home)
     try:
-        with connect(server.start(), actor="cli") as connection:
-            if prepare:
-                migrate(connection, applied=lambda step: talk(f"applied {step.name}"))
+        with connect(server.start(), actor=actor) as connection:
             yield connection
     finally:
-        server.stop(wait_s=0.0 if sys.exc_info()[0] else 10.0)
+        server.stop(wait_s=10.0)
+
+
+def tell_migrate(connection: Connection) -> list[Migration]:
+    """Migrate, and tell each step."""
+    return migrate(connection, applied=lambda step: talk(f"applied {step.name}"))

@@ -10,7 +10,7 @@ def db() -> None:
     """Migrate a database, or say where it stands.
 
     All objects of Pulse live in the schema `pulse`. An embedded database migrates itself; another one is never
-    touched without this command (or --migrate).
+    touched without this command or a --migrate.
     """
 
 
@@ -23,11 +23,10 @@ def migrate_command(dsn: str | None) -> None:
     Example:
       pulse-runtime --dsn postgresql://app@db/app db migrate
     """
-    from pulse_runtime.cli.database import database, talk
-    from pulse_runtime.store.migrate import migrate
+    from pulse_runtime.cli.database import database, talk, tell_migrate
 
     with database(dsn, prepare=False) as connection:
-        done = migrate(connection, applied=lambda step: talk(f"applied {step.name}"))
+        done = tell_migrate(connection)
     talk(f"{len(done)} applied" if done else "nothing to do: the database is up to date")
 
 

@@ -17,7 +17,9 @@ class NotMigrated(Refused):
             if pending[0].startswith("0001_")
             else f"{len(pending)} migrations: {', '.join(pending)}"
         )
-        super().__init__(f"the database lacks {what}. Run `pulse-runtime db migrate`, {_FOR_A_DBA}")
+        super().__init__(
+            f"the database lacks {what}. Run `pulse-runtime db migrate`, start with --migrate, {_FOR_A_DBA}"
+        )
         self.pending = tuple(pending)
 
 

@@ -38,6 +38,18 @@ def test_the_printed_sql_does_what_migrate_does(empty_dsn: str) -> None:
     assert db(empty_dsn, "status").returncode == 0
 
 
+def test_a_real_database_is_migrated_only_when_asked(empty_dsn: str) -> None:
+    demo = [str(PROGRAM), "--dsn", empty_dsn, "demo", "--for", "100ms"]
+    refused = subprocess.run(demo, capture_output=True, text=True)
+    assert refused.returncode == 4
+    assert "start with --migrate" in refused.stderr
+    assert {row["state"] for row in json.loads(db(empty_dsn, "status", "-o", "json").stdout)} == {"pending"}
+    done = subprocess.run([*demo, "--migrate"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "applied 0001_ground" in done.stderr
+    assert db(empty_dsn, "status").returncode == 0
+
+
 def test_an_edited_history_is_refused_with_exit_4(empty_dsn: str) -> None:
     db(empty_dsn, "migrate")
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
