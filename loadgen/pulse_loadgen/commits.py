@@ -5,6 +5,7 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import click
 
@@ -14,33 +15,44 @@ from pulse_runtime.store.connect import Connection
 
 def measure(dsn: str | None, *, for_s: float, file: str | None) -> None:
     """Commit one row at a time for `for_s` and print what came of it."""
+    # A name of this run's own, because it is dropped at the end with all that is in it.
+    schema = f"pulse_loadgen_{uuid4().hex}"
     with database(dsn, prepare=False) as connection:
-        connection.execute("create schema if not exists pulse_loadgen")
-        connection.execute("create table if not exists pulse_loadgen.commit (at timestamptz not null)")
+        connection.execute(f"create schema {schema}".encode())
         try:
-            took_ms = _commit(connection, for_s)
+            connection.execute(f"create table {schema}.commit (at timestamptz not null)".encode())
+            durable = _is_durable(connection)
+            took_ms = _commit(connection, f"insert into {schema}.commit values (clock_timestamp())".encode(), for_s)  # noqa: S608
         finally:
-            connection.execute("drop schema pulse_loadgen cascade")
+            connection.execute(f"drop schema {schema} cascade".encode())
     quantiles = statistics.quantiles(took_ms, n=100) if len(took_ms) > 1 else took_ms * 99
     result = {
         "scenario": "commits",
         "parameters": {"for_s": for_s},
+        "durable": durable,
         "commits": len(took_ms),
         "commits_per_s": round(len(took_ms) / (sum(took_ms) / 1000), 1),
         "p50_ms": round(quantiles[49], 3),
         "p99_ms": round(quantiles[98], 3),
     }
-    click.echo(f"{result['commits_per_s']} commits/s, p50 {result['p50_ms']} ms, p99 {result['p99_ms']} ms")
+    warning = "" if durable else " (not durable: fsync or synchronous_commit is off)"
+    click.echo(f"{result['commits_per_s']} commits/s, p50 {result['p50_ms']} ms, p99 {result['p99_ms']} ms{warning}")
     if file:
         Path(file).write_text(json.dumps(result, indent=2) + "\n", "utf-8")
 
 
-def _commit(connection: Connection, for_s: float) -> list[float]:
+def _is_durable(connection: Connection) -> bool:
+    """Would a commit survive the machine? Otherwise the numbers are of something else."""
+    question = "select current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off'"
+    return connection.execute(question).fetchone() == (True,)
+
+
+def _commit(connection: Connection, insert: bytes, for_s: float) -> list[float]:
     took_ms: list[float] = []
     began = told = time.monotonic()
     while not took_ms or time.monotonic() - began < for_s:
         start = time.perf_counter()
-        connection.execute("insert into pulse_loadgen.commit values (clock_timestamp())")
+        connection.execute(insert)
         took_ms.append((time.perf_counter() - start) * 1000)
         if sys.stderr.isatty() and time.monotonic() - told > 0.2:
             told = time.monotonic()
