@@ -59,6 +59,8 @@ def script(*, start: int = 1, steps: Sequence[Migration] | None = None) -> str:
 
 def _apply_next(connection: Connection, steps: Sequence[Migration]) -> Migration | None:
     name = steps[0].name
+    # Part of BEGIN, no session state. Were the default repeatable read, what the last runner did would not be seen.
+    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
     try:
         with connection.transaction():
             connection.execute(f"select pg_catalog.pg_advisory_xact_lock({LOCK})".encode())
@@ -69,6 +71,9 @@ def _apply_next(connection: Connection, steps: Sequence[Migration]) -> Migration
             _apply(connection, pending[0])
             return pending[0]
     except psycopg.OperationalError as error:
+        # psycopg calls a timeout, a full disk or a deadlock by the same name.
+        if not connection.closed:
+            raise MigrationFailed(name, line=None, why=_said(error)) from error
         said = " ".join(str(error).split())
         raise NoDatabase(f"the connection was lost at {name}: {said}. Whole migrations stay; run again") from error
 
@@ -90,7 +95,7 @@ def _transaction(step: Migration) -> str:
     guard = _GUARD_FIRST if step.number == 1 else _GUARD
     lock = f"select pg_catalog.pg_advisory_xact_lock({LOCK});\n"
     parts = (lock, guard.format(before=step.number - 1, name=step.name), step.sql.rstrip(), "\n;\n", _record(step))
-    return f"begin;\n{''.join(parts)};\ncommit;\n"
+    return f"begin isolation level read committed;\n{''.join(parts)};\ncommit;\n"
 
 
 def _record(step: Migration) -> str:

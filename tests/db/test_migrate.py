@@ -189,3 +189,33 @@ def test_the_script_refuses_a_database_that_is_elsewhere(empty: Connection, star
         empty.execute(script(start=start, steps=steps).encode())
     empty.execute("rollback")
     assert states(empty, *steps) == ["applied", "pending", "pending"]
+
+
+def test_a_runner_that_waited_sees_what_the_other_did_whatever_the_default_isolation(empty_dsn: str) -> None:
+    strict = f"{empty_dsn} options='-c default_transaction_isolation=serializable'"
+    with connect(empty_dsn, actor="first") as first, ThreadPoolExecutor(1) as runners:
+
+        def second() -> list[Migration]:
+            with connect(strict, actor="second") as connection:
+                return migrate(connection)
+
+        with first.transaction():
+            first.execute(f"select pg_advisory_xact_lock({LOCK})".encode())
+            answer = runners.submit(second)
+            waiting = b"select count(*) from pg_locks where locktype = 'advisory' and not granted"
+            while first.execute(waiting).fetchone() != (1,):
+                assert not answer.done()
+            for each in migrations():
+                first.execute(each.sql.encode())
+                row = (each.number, each.name, each.checksum)
+                first.execute("insert into pulse.migration (number, name, checksum) values (%s, %s, %s)", row)
+        assert answer.result() == []
+
+
+def test_a_timeout_is_not_taken_for_a_lost_connection(empty_dsn: str) -> None:
+    impatient = f"{empty_dsn} options='-c statement_timeout=50'"
+    with (
+        connect(impatient, actor="test") as connection,
+        pytest.raises(MigrationFailed, match=r"0002_made_up.sql: canceling statement due to statement timeout"),
+    ):
+        migrate(connection, steps=[GROUND, step(2, "select pg_sleep(5)")])
