@@ -62,5 +62,5 @@ def test_a_change_inside_a_function_is_seen(connection: Connection) -> None:
 
 
 def test_who_asks_and_with_which_path_makes_no_difference(connection: Connection, dsn: str) -> None:
-    with closing(connect(f"{dsn} options='-c search_path=pulse,public'", actor="test")) as other:
+    with closing(connect(f"{dsn} options='-c search_path=public'", actor="test")) as other:
         assert render(other) == render(connection)
