@@ -1,7 +1,242 @@
 -- What the migrations make, read from the catalogues. Not to be applied: see migrations/.
 -- Written by `make snapshot`; a test fails when it is stale. A function is given by the md5 of its body.
 
+-- sequences
+
+sequence pulse.claim_id_seq as bigint start 1 increment 1 min 1 max 9223372036854775807 cache 1 owned by pulse.claim.id
+sequence pulse.executor_id_seq as bigint start 1 increment 1 min 1 max 9223372036854775807 cache 1 owned by pulse.executor.id
+sequence pulse.log_seq as bigint start 1 increment 1 min 1 max 9223372036854775807 cache 1
+sequence pulse.parked as bigint start 0 increment 1 min 0 max 9223372036854775807 cache 1
+
 -- tables and views
+
+table pulse.cancel_request (
+  id uuid not null,
+  claim bigint not null,
+  pos integer not null,
+  executor bigint not null,
+  at timestamp with time zone not null,
+  by text,
+  reason text,
+  constraint cancel_request_pkey PRIMARY KEY (id)
+)
+
+table pulse.claim (
+  id bigint not null generated always as identity,
+  token uuid not null,
+  executor bigint not null,
+  request bigint not null,
+  at timestamp with time zone not null,
+  queue text not null,
+  priority smallint not null,
+  lane smallint not null,
+  n bigint not null,
+  x xid8 not null,
+  s bigint not null,
+  late_x xid8[] not null,
+  late_s bigint[] not null,
+  floor_s bigint not null,
+  next_x xid8 not null,
+  next_s bigint not null,
+  low_x xid8,
+  ids uuid[] not null,
+  seqs bigint[] not null,
+  constraint claim_pkey PRIMARY KEY (id),
+  constraint claim_queue_priority_lane_n_key UNIQUE (queue, priority, lane, n)
+)
+
+table pulse.delayed (
+  id uuid not null,
+  run_at timestamp with time zone not null,
+  submitted_at timestamp with time zone not null,
+  priority smallint not null,
+  lane smallint not null,
+  attempt smallint not null,
+  charged smallint not null,
+  max_attempts smallint not null,
+  suspect boolean not null default false,
+  queue text not null,
+  kind text not null,
+  args json not null,
+  tenant text,
+  project text,
+  key text,
+  schedule_id uuid,
+  occurrence timestamp with time zone,
+  options json,
+  trace text,
+  meta json,
+  constraint delayed_args_check CHECK ((octet_length((args)::text) <= 4194304)),
+  constraint delayed_attempt_check CHECK ((attempt >= 1)),
+  constraint delayed_charged_check CHECK ((charged >= 0)),
+  constraint delayed_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
+  constraint delayed_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
+  constraint delayed_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
+  constraint delayed_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
+  constraint delayed_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
+  constraint delayed_pkey PRIMARY KEY (id),
+  constraint delayed_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
+  constraint delayed_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
+  constraint delayed_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
+  constraint delayed_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
+  constraint delayed_trace_check CHECK ((octet_length(trace) <= 512))
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000)
+
+table pulse.discovery (
+  only_one boolean not null default true,
+  floor_s bigint not null default 0,
+  next_x xid8 not null default '0'::xid8,
+  next_s bigint not null default 0,
+  seen_s bigint not null default '-1'::integer,
+  constraint discovery_only_one_check CHECK (only_one),
+  constraint discovery_pkey PRIMARY KEY (only_one)
+) with (fillfactor=50)
+
+table pulse.dispatch (
+  only_one boolean not null default true,
+  paused_at timestamp with time zone,
+  paused_by text,
+  pause_reason text,
+  constraint dispatch_only_one_check CHECK (only_one),
+  constraint dispatch_pkey PRIMARY KEY (only_one)
+)
+
+table pulse.done (
+  claim bigint not null,
+  at timestamp with time zone not null,
+  mask bit varying not null,
+  took_us integer[] not null
+)
+
+table pulse.executor (
+  id bigint not null generated always as identity,
+  runtime text not null,
+  host text not null,
+  boot_id text not null,
+  pid integer not null,
+  pid_start text not null default ''::text,
+  kinds text[],
+  started_at timestamp with time zone not null,
+  beats bigint not null default 0,
+  beat_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  ended_why text,
+  constraint executor_pkey PRIMARY KEY (id)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=500, fillfactor=50)
+
+table pulse.failure (
+  id uuid not null,
+  attempt smallint not null,
+  charged smallint not null,
+  ending text not null,
+  claim bigint not null,
+  executor bigint not null,
+  at timestamp with time zone not null,
+  took_us bigint,
+  error text
+)
+
+table pulse.key (
+  tenant text not null,
+  key text not null,
+  id uuid not null,
+  until timestamp with time zone,
+  constraint key_pkey PRIMARY KEY (tenant, key)
+)
+
+table pulse.lane (
+  queue text not null,
+  priority smallint not null,
+  lane smallint not null,
+  constraint lane_pkey PRIMARY KEY (queue, priority, lane)
+)
+
+table pulse.lease (
+  claim bigint not null,
+  token uuid not null,
+  executor bigint not null,
+  open bit varying not null,
+  tracked integer[],
+  constraint lease_pkey PRIMARY KEY (claim)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, fillfactor=50)
+
+table pulse.log (
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null default nextval('pulse.log_seq'::regclass),
+  submitted_at timestamp with time zone not null,
+  id uuid not null,
+  priority smallint not null default 0,
+  lane smallint not null default 0,
+  attempt smallint not null default 1,
+  charged smallint not null default 0,
+  max_attempts smallint not null default 25,
+  suspect boolean not null default false,
+  size integer not null generated ((octet_length((args)::text) + COALESCE(octet_length((meta)::text), 0))),
+  queue text not null default 'default'::text,
+  kind text not null,
+  args json not null default '{}'::json,
+  tenant text,
+  project text,
+  key text,
+  schedule_id uuid,
+  occurrence timestamp with time zone,
+  options json,
+  trace text,
+  meta json,
+  constraint log_args_check CHECK ((octet_length((args)::text) <= 4194304)),
+  constraint log_attempt_check CHECK ((attempt >= 1)),
+  constraint log_charged_check CHECK ((charged >= 0)),
+  constraint log_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
+  constraint log_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
+  constraint log_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
+  constraint log_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
+  constraint log_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
+  constraint log_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
+  constraint log_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
+  constraint log_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
+  constraint log_size_check CHECK ((size <= 8388608)),
+  constraint log_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
+  constraint log_trace_check CHECK ((octet_length(trace) <= 512))
+) partition by RANGE (seq)
+
+table pulse.log_default of pulse.log DEFAULT (
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null default nextval('pulse.log_seq'::regclass),
+  submitted_at timestamp with time zone not null,
+  id uuid not null,
+  priority smallint not null default 0,
+  lane smallint not null default 0,
+  attempt smallint not null default 1,
+  charged smallint not null default 0,
+  max_attempts smallint not null default 25,
+  suspect boolean not null default false,
+  size integer not null generated ((octet_length((args)::text) + COALESCE(octet_length((meta)::text), 0))),
+  queue text not null default 'default'::text,
+  kind text not null,
+  args json not null default '{}'::json,
+  tenant text,
+  project text,
+  key text,
+  schedule_id uuid,
+  occurrence timestamp with time zone,
+  options json,
+  trace text,
+  meta json,
+  constraint log_args_check CHECK ((octet_length((args)::text) <= 4194304)),
+  constraint log_attempt_check CHECK ((attempt >= 1)),
+  constraint log_charged_check CHECK ((charged >= 0)),
+  constraint log_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
+  constraint log_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
+  constraint log_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
+  constraint log_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
+  constraint log_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
+  constraint log_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
+  constraint log_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
+  constraint log_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
+  constraint log_size_check CHECK ((size <= 8388608)),
+  constraint log_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
+  constraint log_trace_check CHECK ((octet_length(trace) <= 512))
+)
 
 table pulse.migration (
   number integer not null,
@@ -13,8 +248,175 @@ table pulse.migration (
   constraint migration_pkey PRIMARY KEY (number)
 ) -- What was applied, in order. Written by `pulse-runtime db migrate`.
 
+table pulse.outcome (
+  id uuid not null,
+  status text not null,
+  at timestamp with time zone not null,
+  reason text,
+  submitted_at timestamp with time zone not null,
+  priority smallint not null,
+  lane smallint not null,
+  attempt smallint not null,
+  charged smallint not null,
+  max_attempts smallint not null,
+  queue text not null,
+  kind text not null,
+  args json not null,
+  tenant text,
+  project text,
+  key text,
+  schedule_id uuid,
+  occurrence timestamp with time zone,
+  options json,
+  trace text,
+  meta json,
+  constraint outcome_pkey PRIMARY KEY (id),
+  constraint outcome_status_check CHECK ((status = ANY (ARRAY['DEAD_LETTERED'::text, 'CANCELED'::text])))
+)
+
+table pulse.partition (
+  name text not null,
+  lower_seq bigint not null,
+  upper_seq bigint not null,
+  opened_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint partition_check CHECK ((upper_seq > lower_seq)),
+  constraint partition_pkey PRIMARY KEY (name)
+)
+
+table pulse.place (
+  id uuid not null,
+  seq bigint not null,
+  constraint place_pkey PRIMARY KEY (id, seq)
+)
+
+table pulse.queue (
+  name text not null,
+  lanes smallint not null default 1,
+  paused_at timestamp with time zone,
+  paused_by text,
+  pause_reason text,
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint queue_lanes_check CHECK (((lanes >= 1) AND (lanes <= 1024))),
+  constraint queue_name_check CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 100))),
+  constraint queue_pkey PRIMARY KEY (name)
+)
+
+table pulse.result (
+  id uuid not null,
+  at timestamp with time zone not null,
+  result json not null,
+  constraint result_pkey PRIMARY KEY (id)
+)
+
+
+-- indexes
+
+CREATE INDEX cancel_request_executor ON pulse.cancel_request USING btree (executor)
+CREATE INDEX claim_at ON pulse.claim USING btree (at)
+CREATE INDEX claim_cursor ON pulse.claim USING btree (queue, priority, lane, x, s)
+CREATE INDEX claim_late ON pulse.claim USING btree (queue, priority, lane, n, low_x) WHERE (low_x IS NOT NULL)
+CREATE INDEX claim_request ON pulse.claim USING btree (executor, request)
+CREATE INDEX delayed_due ON pulse.delayed USING btree (run_at, id)
+CREATE INDEX done_at ON pulse.done USING btree (at)
+CREATE INDEX done_claim ON pulse.done USING btree (claim)
+CREATE INDEX executor_alive ON pulse.executor USING btree (runtime, id) WHERE (ended_at IS NULL)
+CREATE INDEX failure_at ON pulse.failure USING btree (at)
+CREATE INDEX failure_id ON pulse.failure USING btree (id, attempt)
+CREATE INDEX key_id ON pulse.key USING btree (id)
+CREATE INDEX key_until ON pulse.key USING btree (until) WHERE (until IS NOT NULL)
+CREATE INDEX lease_executor ON pulse.lease USING btree (executor)
+CREATE INDEX log_default_id_idx ON pulse.log_default USING btree (id)
+CREATE INDEX log_default_queue_priority_lane_xid_seq_idx ON pulse.log_default USING btree (queue, priority, lane, xid, seq)
+CREATE INDEX log_id ON ONLY pulse.log USING btree (id)
+CREATE INDEX log_lane ON ONLY pulse.log USING btree (queue, priority, lane, xid, seq)
+CREATE INDEX outcome_at ON pulse.outcome USING btree (at, id)
+CREATE INDEX outcome_status ON pulse.outcome USING btree (status, at, id)
+CREATE INDEX place_seq ON pulse.place USING btree (seq)
+CREATE INDEX result_at ON pulse.result USING btree (at)
 
 -- functions
 
+function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 2cf830b102a071252d0d4b0beace6388
+function pulse.backoff(options json, charged integer) returns interval
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 b4c36e4df4d12b0cf77b1a6309980442
+function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 be59cb124c0feb852b92bc241e7582ec
+function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 6493b67a27637c9aaa2bdfaaaa4364c2
+function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 2d51915a1354edc2d8c45be16bc5c4c7
+function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
+  plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
+function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
+function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 3a21477a4c5f3365a7a3cc6682bbbfd4
+function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
+  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 ee0f9a8c4e8332a3de7503d23d251291
+function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[], started timestamp with time zone) returns uuid[]
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 c37dc66cf65ee84c8801a97997396788
+function pulse.executors_standing(OUT id bigint, OUT runtime text, OUT beats bigint, OUT ended boolean) returns SETOF record
+  sql stable set search_path=pg_catalog, pg_temp md5 57c46635b1a51dfed587de4d9f0c37b7
+function pulse.extend(executors bigint[]) returns bigint[]
+  sql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 56b39b0579a6e7aad4aa971ae798bf42
+function pulse.fail(claims bigint[], tokens uuid[], positions integer[], errors text[], delays_ms bigint[] DEFAULT NULL::bigint[], took_us bigint[] DEFAULT NULL::bigint[]) returns bigint
+  sql volatile set search_path=pg_catalog, pg_temp md5 ac4e3bae91341999ce2d65929fe79127
+function pulse."fetch"(claim bigint, token uuid) returns text
+  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 011e525969a66e55531503bd04666a2b
+function pulse.free_keys(ids uuid[]) returns void
+  sql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 faf2a5c8616a62e6aed54e61874b87c2
+function pulse.give_back(executor bigint, ending text, error text) returns bigint
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b7db5b692e1e114d7d5cabceb769cddc
+function pulse.hold_key(tenant text, key text, id uuid, until timestamp with time zone) returns uuid
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 f3333ee7f426244735de97f5ec217306
+function pulse.keep_results(claim bigint, hit bit varying, results json, at timestamp with time zone) returns void
+  sql volatile set search_path=pg_catalog, pg_temp md5 fe262a6fb6792add9ad769c356613752
+function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer
+  sql immutable parallel safe md5 8d8eb5a76b0afc4d153119aa72796a81
+function pulse.lane_of(queue text, tenant text) returns smallint
+  sql stable md5 27dfcbd91de18822f9011abac4080834
+function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean) returns TABLE(queue text, priority smallint, lane smallint, siblings bigint)
+  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 38ef068a7f55f7b6f893318df0c1cbb9
+function pulse.mask_of(positions integer[], bits integer) returns bit varying
+  plpgsql immutable set search_path=pg_catalog, pg_temp md5 4e8c6ff870b71e329b26ca6502f3f41d
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
+function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 37ac105f2a9b767df8a5718ba126761b
+function pulse.promote(most integer, OUT moved bigint, OUT next_s double precision) returns record
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1e87b5304818240436c332a0fe6631d0
+function pulse.queue_bit(queue text) returns bigint
+  sql immutable parallel safe md5 a065e7cb2957ea74bb2f172c098572ba
+function pulse.reap(executor bigint, beats bigint) returns bigint
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 10cafa481ddd91449d6e9ab2fd5c6a40
+function pulse.refuse_isolation() returns void
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 657492d3dfa93adf8adaae43c94679eb
+function pulse.refuse_update() returns trigger
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 9128b33862a54c2657630543094b4a57
+function pulse.register_executor(runtime text, host text, boot_id text, pid integer, pid_start text DEFAULT ''::text, kinds text[] DEFAULT NULL::text[]) returns bigint
+  sql volatile set search_path=pg_catalog, pg_temp md5 666f70d1d2d7d0686dea8858cbd54e2d
+function pulse.release(claims bigint[], tokens uuid[], positions integer[]) returns bigint
+  sql volatile set search_path=pg_catalog, pg_temp md5 4ad90d9fec7e6b29b4ed88959e511458
+function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 20888a015cd551731115739736172532
+function pulse.snooze(claims bigint[], tokens uuid[], positions integer[], delays_ms bigint[]) returns bigint
+  sql volatile set search_path=pg_catalog, pg_temp md5 f714d281595782a0855f8f103d0cce6e
+function pulse.took_of(mask bit varying, hit bit varying, took integer[]) returns integer[]
+  sql immutable set search_path=pg_catalog, pg_temp md5 819d34c16670da4c15fe8d03847aa1b0
+function pulse.uuid7() returns uuid
+  sql volatile parallel safe md5 60e12c5c35c9db981e778db12fb107be
+function pulse.uuid7_at(id uuid) returns timestamp with time zone
+  sql immutable strict parallel safe md5 b29aeb4b252beafc471185a81175f507
+function pulse.wake(queue text) returns void
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 66682dbd3a2d6bce0337f8edc757148e
+function pulse.wire(id uuid, kind text, args json, attempt smallint, charged smallint, max_attempts smallint, suspect boolean, tenant text, project text, key text, schedule_id uuid, occurrence timestamp with time zone, options json, trace text, meta json) returns text
+  sql stable md5 67efcc59f576e50d3735c6bf8520f660
+function pulse.write_claim(k pulse.claim, executor bigint, request bigint, queue text, priority smallint, lane smallint, drawn bigint, tracked integer[]) returns bigint
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 97b9c55a71e22ce6236d790768d734f7
+
+-- triggers, rules, policies, statistics
+
+CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log FOR EACH ROW EXECUTE FUNCTION pulse.refuse_update()
+CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log_default FOR EACH ROW EXECUTE FUNCTION pulse.refuse_update()

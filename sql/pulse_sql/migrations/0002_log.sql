@@ -1,0 +1,217 @@
+-- The log: one immutable row per delivery of a job (the first, and each further one). Rows are inserted and, if nobody
+-- claimed them yet, deleted; never updated.
+--
+-- A lane is (queue, priority, lane) and is ordered by (xid, seq). Both are drawn by the row itself, xid BEFORE seq:
+-- the argument that nothing is lost (docs/decisions/0002) stands on that order, and on CACHE 1.
+
+create sequence pulse.log_seq cache 1;
+
+create table pulse.log (
+  xid          xid8        not null default pg_current_xact_id(),
+  seq          bigint      not null default nextval('pulse.log_seq'),
+  submitted_at timestamptz not null,                      -- of the job: the same in all its deliveries
+  id           uuid        not null,                      -- of the job: a retry is a new row with the same id
+  priority     smallint    not null default 0  check (priority between -10 and 10),
+  lane         smallint    not null default 0  check (lane between 0 and 1023),
+  attempt      smallint    not null default 1  check (attempt >= 1),   -- rises with every delivery that may have started
+  charged      smallint    not null default 0  check (charged >= 0),   -- counts against max_attempts
+  max_attempts smallint    not null default 25 check (max_attempts between 1 and 1000),
+  suspect      boolean     not null default false,        -- was running when an executor died among others: runs alone
+  size         integer     not null generated always as
+                 (octet_length(args::text) + coalesce(octet_length(meta::text), 0)) stored
+                 check (size <= 8388608),
+  queue        text        not null default 'default' check (octet_length(queue) between 1 and 100),
+  kind         text        not null check (octet_length(kind) between 1 and 200),
+  args         json        not null default '{}' check (octet_length(args::text) <= 4194304),
+  tenant       text        check (octet_length(tenant) between 1 and 200),
+  project      text        check (octet_length(project) between 1 and 200),
+  key          text        check (octet_length(key) between 1 and 500),
+  schedule_id  uuid,
+  occurrence   timestamptz,
+  options      json,                                      -- retry, timeout_ms, keep_result: read by executors
+  trace        text        check (octet_length(trace) <= 512),
+  meta         json        check (octet_length(meta::text) <= 65536)
+) partition by range (seq);
+
+create index log_lane on pulse.log (queue, priority, lane, xid, seq);
+create index log_id   on pulse.log (id);
+
+-- What no partition was made for lands here: an enqueue never fails because maintenance is behind.
+create table pulse.log_default partition of pulse.log default;
+
+-- The log's partitions. Numbers of a partition were drawn after `opened_at` and before `closed_at`, which lets a lookup
+-- by a UUIDv7 find its partition.
+create table pulse.partition (
+  name      text        primary key,
+  lower_seq bigint      not null,
+  upper_seq bigint      not null check (upper_seq > lower_seq),
+  opened_at timestamptz not null,
+  closed_at timestamptz
+);
+
+-- refuse_update: the log is append-only for everyone, its owner included.
+create function pulse.refuse_update() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  raise exception 'pulse.% is append-only: a change is a new delivery', tg_table_name using errcode = 'object_not_in_prerequisite_state';
+end $$;
+create trigger append_only before update on pulse.log for each row execute function pulse.refuse_update();
+
+-- wire: a delivery as executors read it: [id, kind, args, attempt, charged, max_attempts, suspect] and, when any of the
+-- rare ones is set, an object with them and the metadata. Forwarded as text; only the executor decodes it.
+--
+-- Columns and not a row, so that it is inlined and arguments are read from where they are stored only when needed.
+create function pulse.wire(
+  id uuid, kind text, args json, attempt smallint, charged smallint, max_attempts smallint, suspect boolean, tenant text, project text,
+  key text, schedule_id uuid, occurrence timestamptz, options json, trace text, meta json) returns text language sql stable
+  return '["' || id || '",' || to_json(kind) || ',' || args || ',' || attempt || ',' || charged || ',' || max_attempts
+      || case when suspect then ',1' else ',0' end
+      || case when num_nonnulls(tenant, project, key, schedule_id, occurrence, options, trace, meta) = 0 then ']'
+              else ',' || json_strip_nulls(json_build_object('tenant', tenant, 'project', project, 'key', key, 'schedule_id', schedule_id,
+                            'occurrence', occurrence, 'options', options, 'trace', trace)) || ',' || coalesce(meta::text, 'null') || ']' end;
+
+-- Where a delivery is in the log, for those that their id does not tell: redeliveries, promoted ones, foreign ids.
+create table pulse.place (
+  id  uuid   not null,
+  seq bigint not null,
+  primary key (id, seq)
+);
+create index place_seq on pulse.place (seq);
+
+-- Jobs that are not due yet: delayed first deliveries and retries.
+create table pulse.delayed (
+  id           uuid        primary key,
+  run_at       timestamptz not null,
+  submitted_at timestamptz not null,
+  priority     smallint    not null check (priority between -10 and 10),
+  lane         smallint    not null check (lane between 0 and 1023),
+  attempt      smallint    not null check (attempt >= 1),
+  charged      smallint    not null check (charged >= 0),
+  max_attempts smallint    not null check (max_attempts between 1 and 1000),
+  suspect      boolean     not null default false,
+  queue        text        not null check (octet_length(queue) between 1 and 100),
+  kind         text        not null check (octet_length(kind) between 1 and 200),
+  args         json        not null check (octet_length(args::text) <= 4194304),
+  tenant       text        check (octet_length(tenant) between 1 and 200),
+  project      text        check (octet_length(project) between 1 and 200),
+  key          text        check (octet_length(key) between 1 and 500),
+  schedule_id  uuid,
+  occurrence   timestamptz,
+  options      json,
+  trace        text        check (octet_length(trace) <= 512),
+  meta         json        check (octet_length(meta::text) <= 65536)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+create index delayed_due on pulse.delayed (run_at, id);
+
+-- Jobs that ended otherwise than by success, with all that a retry needs: their log may be gone by then.
+create table pulse.outcome (
+  id           uuid        primary key,
+  status       text        not null check (status in ('DEAD_LETTERED', 'CANCELED')),
+  at           timestamptz not null,
+  reason       text,
+  submitted_at timestamptz not null,
+  priority     smallint    not null,
+  lane         smallint    not null,
+  attempt      smallint    not null,
+  charged      smallint    not null,
+  max_attempts smallint    not null,
+  queue        text        not null,
+  kind         text        not null,
+  args         json        not null,
+  tenant       text,
+  project      text,
+  key          text,
+  schedule_id  uuid,
+  occurrence   timestamptz,
+  options      json,
+  trace        text,
+  meta         json
+);
+create index outcome_at on pulse.outcome (at, id);
+create index outcome_status on pulse.outcome (status, at, id);
+
+-- One row per delivery that started and did not succeed.
+create table pulse.failure (
+  id       uuid        not null,
+  attempt  smallint    not null,
+  charged  smallint    not null,
+  ending   text        not null,
+  claim    bigint      not null,
+  executor bigint      not null,
+  at       timestamptz not null,
+  took_us  bigint,
+  error    text
+);
+create index failure_id on pulse.failure (id, attempt);
+create index failure_at on pulse.failure (at);
+
+-- Results that were asked for.
+create table pulse.result (
+  id     uuid        primary key,
+  at     timestamptz not null,
+  result json        not null
+);
+create index result_at on pulse.result (at);
+
+-- Keys: at most one unfinished job per (tenant, key); with `until`, one per period.
+create table pulse.key (
+  tenant text not null,             -- '' for none
+  key    text not null,
+  id     uuid not null,
+  until  timestamptz,
+  primary key (tenant, key)
+);
+create index key_id on pulse.key (id);
+create index key_until on pulse.key (until) where until is not null;
+
+-- Queues that have a setting. A queue needs no row to exist.
+create table pulse.queue (
+  name         text        primary key check (octet_length(name) between 1 and 100),
+  lanes        smallint    not null default 1 check (lanes between 1 and 1024),   -- tenants are spread over so many
+  paused_at    timestamptz,
+  paused_by    text,
+  pause_reason text,
+  updated_at   timestamptz not null default clock_timestamp()
+);
+
+-- Lanes that were seen in the log (pulse.discover), so that an enqueue writes nothing but the log.
+create table pulse.lane (
+  queue    text     not null,
+  priority smallint not null,
+  lane     smallint not null,
+  primary key (queue, priority, lane)
+);
+-- Where discovery goes on: no row of an unknown lane has a number up to `floor_s`.
+create table pulse.discovery (
+  only_one boolean primary key default true check (only_one),
+  floor_s  bigint not null default 0,
+  next_x   xid8   not null default '0',
+  next_s   bigint not null default 0,
+  seen_s   bigint not null default -1
+) with (fillfactor = 50);
+insert into pulse.discovery default values;
+
+-- The dispatch switch: one row; paused stops claiming everywhere and nothing else.
+create table pulse.dispatch (
+  only_one     boolean primary key default true check (only_one),
+  paused_at    timestamptz,
+  paused_by    text,
+  pause_reason text
+);
+insert into pulse.dispatch default values;
+
+-- Which queues have a parked claimer, as bits (pulse.queue_bit). A sequence, because its value is not a row: it never
+-- leaves a dead version behind, and everybody sees it at once whatever their snapshot.
+create sequence pulse.parked minvalue 0 start 0;
+
+-- A wish to cancel a job that runs; looked up by the runtime that runs it.
+create table pulse.cancel_request (
+  id       uuid        primary key,
+  claim    bigint      not null,
+  pos      integer     not null,
+  executor bigint      not null,
+  at       timestamptz not null,
+  by       text,
+  reason   text
+);
+create index cancel_request_executor on pulse.cancel_request (executor);

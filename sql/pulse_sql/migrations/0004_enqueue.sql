@@ -1,0 +1,169 @@
+-- The public door: any language enqueues by calling pulse.enqueue or pulse.enqueue_many in its own transaction.
+
+-- uuid7: a UUIDv7 where the server has none of its own (Postgres 15–17).
+create function pulse.uuid7() returns uuid language sql volatile parallel safe
+  return encode(
+    set_byte(
+      set_byte(
+        overlay(uuid_send(gen_random_uuid()) placing
+          substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+        6, 112 | (get_byte(uuid_send(gen_random_uuid()), 6) & 15)),
+      8, 128 | (get_byte(uuid_send(gen_random_uuid()), 8) & 63)),
+    'hex')::uuid;
+
+-- uuid7_at: the moment a UUIDv7 was made; null for other versions.
+create function pulse.uuid7_at(id uuid) returns timestamptz language sql immutable strict parallel safe
+  return case when substr(id::text, 15, 1) = '7'
+              then to_timestamp(('x' || substr(id::text, 1, 8) || substr(id::text, 10, 4))::bit(48)::bigint / 1000.0) end;
+
+-- queue_bit: a queue's bit in pulse.parked. Queues may share one: the price is a needless wake-up.
+create function pulse.queue_bit(queue text) returns bigint language sql immutable parallel safe
+  return 1::bigint << ((hashtext(queue) & 2147483647) % 62);
+
+-- lane_of: the lane number of a tenant's jobs in a queue: 0 unless the queue is fair (pulse.queue.lanes > 1).
+create function pulse.lane_of(queue text, tenant text) returns smallint language sql stable
+  return coalesce((select ((hashtext(tenant) & 2147483647) % q.lanes)::smallint
+                     from pulse.queue q where q.name = queue and tenant is not null), 0);
+
+-- wake: tell parked claimers that a queue has work. Called after the insert, never before: whoever asked before we wrote
+-- had our transaction in its list of open ones.
+--
+-- sends     NOTIFY pulse with the queue's name; nothing at all unless someone is parked for it
+create function pulse.wake(queue text) returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if (select last_value from pulse.parked) & pulse.queue_bit(queue) <> 0 then
+    perform pg_notify('pulse', queue);
+  end if;
+end $$;
+
+-- hold_key: take a key for a job.
+--
+-- sent by   enqueue, enqueue_many
+-- returns   the id of the job that has the key: ours, or the unfinished job (or period) that came first
+-- locks     the key until commit: a second producer waits for the first to commit or roll back
+create function pulse.hold_key(tenant text, key text, id uuid, until timestamptz) returns uuid
+  language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  holder uuid;
+begin
+  loop
+    insert into pulse.key as k (tenant, key, id, until)
+      values (coalesce(hold_key.tenant, ''), hold_key.key, hold_key.id, hold_key.until)
+      on conflict on constraint key_pkey do update set id = excluded.id, until = excluded.until
+        where k.until <= pulse.now()
+      returning k.id into holder;
+    if found then return holder; end if;
+    select k.id into holder from pulse.key k where k.tenant = coalesce(hold_key.tenant, '') and k.key = hold_key.key;
+    if found then return holder; end if;          -- else it was freed between the two: ours to take
+  end loop;
+end $$;
+
+-- enqueue: add one job in the caller's transaction.
+--
+-- sent by   producers, in any language
+-- takes     run_at: not before this; key: unique while the job is unfinished, or for key_for; id: a UUIDv7, best made by
+--           the producer, who can then repeat the call after a lost reply without adding a second job if it gives a key
+-- returns   the job's id; with a key that is taken, the id of the job that has it, and nothing is added
+-- locks     nothing but the key
+create function pulse.enqueue(
+  kind text, args json default '{}', queue text default 'default', priority integer default 0,
+  run_at timestamptz default null, key text default null, key_for interval default null,
+  tenant text default null, project text default null, max_attempts integer default 25,
+  options json default null, trace text default null, meta json default null, id uuid default null,
+  schedule_id uuid default null, occurrence timestamptz default null
+) returns uuid language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  started constant timestamptz := pulse.now();
+  made    constant timestamptz := pulse.uuid7_at(id);
+  lane    smallint := 0;
+  number  bigint;
+begin
+  id := coalesce(id, pulse.uuid7());
+  if tenant is not null then
+    lane := pulse.lane_of(queue, tenant);
+  end if;
+  if key is not null then
+    if pulse.hold_key(tenant, key, id, started + key_for) <> id then
+      return pulse.hold_key(tenant, key, id, started + key_for);
+    end if;
+  end if;
+  if run_at > started then
+    insert into pulse.delayed (id, run_at, submitted_at, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+      values (enqueue.id, enqueue.run_at, started, enqueue.priority, lane, 1, 0, enqueue.max_attempts, enqueue.queue, enqueue.kind, enqueue.args, enqueue.tenant, enqueue.project, enqueue.key, enqueue.schedule_id, enqueue.occurrence, enqueue.options, enqueue.trace, enqueue.meta);
+    if run_at > started + interval '500 ms' then return id; end if;     -- polling finds it in time
+  else
+    insert into pulse.log (submitted_at, id, priority, lane, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+      values (started, enqueue.id, enqueue.priority, lane, enqueue.max_attempts, enqueue.queue, enqueue.kind, enqueue.args, enqueue.tenant, enqueue.project, enqueue.key, enqueue.schedule_id, enqueue.occurrence, enqueue.options, enqueue.trace, enqueue.meta)
+      returning seq into number;
+    if made is null or made not between started - interval '5 min' and started + interval '5 min' then
+      insert into pulse.place (id, seq) values (enqueue.id, number);
+    end if;
+  end if;
+  if (select last_value from pulse.parked) <> 0 then
+    perform pulse.wake(queue);
+  end if;
+  return id;
+end $$;
+
+-- enqueue_many: add many jobs in the caller's transaction by one call.
+--
+-- sent by   producers
+-- takes     arrays of one length; `rest` holds null or an object with what is rare: run_at, key, key_for_s, tenant,
+--           project, max_attempts, options, trace, meta, schedule_id, occurrence
+-- returns   the ids in the same order; where a key is taken, the id of the job that has it
+-- locks     the keys, in their order, so that two calls cannot deadlock
+create function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[])
+  returns uuid[] language plpgsql security definer
+  set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  started constant timestamptz := pulse.now();
+  plain   boolean := true;
+  q       text;
+begin
+  if not (cardinality(ids) = all (array[cardinality(kinds), cardinality(args), cardinality(queues), cardinality(priorities), cardinality(rest)])) then
+    raise exception 'enqueue_many needs arrays of one length' using errcode = 'invalid_parameter_value';
+  end if;
+  if array_remove(rest::text[], null) <> '{}' then
+    ids := pulse.enqueue_rest(ids, kinds, args, queues, priorities, rest, started);
+    plain := false;
+  end if;
+  with added as (
+    insert into pulse.log (submitted_at, id, priority, queue, kind, args)
+      select started, j.id, j.priority, j.queue, j.kind, j.args::json
+        from unnest(ids, kinds, args, queues, priorities, rest::text[]) j(id, kind, args, queue, priority, rest)
+       where plain or j.rest is null
+      returning id, seq)
+  insert into pulse.place (id, seq)
+    select a.id, a.seq from added a
+     where coalesce(pulse.uuid7_at(a.id) not between started - interval '5 min' and started + interval '5 min', true);
+  if (select last_value from pulse.parked) <> 0 then
+    for q in select distinct u from unnest(queues) u loop
+      perform pulse.wake(q);
+    end loop;
+  end if;
+  return ids;
+end $$;
+
+-- enqueue_rest: the jobs of enqueue_many that have anything rare.
+--
+-- returns   the ids, with those of the holders where a key was taken
+create function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[], started timestamptz)
+  returns uuid[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  holder uuid;
+  r      record;
+begin
+  for r in
+    select j.ord, j.id, j.kind, j.args::json as args, j.queue, j.priority, o.*
+      from unnest(ids, kinds, args, queues, priorities, rest) with ordinality j(id, kind, args, queue, priority, rest, ord),
+           json_to_record(j.rest) o(run_at timestamptz, key text, key_for_s float8, tenant text, project text, max_attempts smallint,
+                                    options json, trace text, meta json, schedule_id uuid, occurrence timestamptz)
+     where j.rest is not null
+     order by o.tenant, o.key, j.ord
+  loop
+    holder := pulse.enqueue(r.kind, r.args, r.queue, r.priority, r.run_at, r.key, r.key_for_s * interval '1 s', r.tenant, r.project,
+                            coalesce(r.max_attempts, 25), r.options, r.trace, r.meta, r.id, r.schedule_id, r.occurrence);
+    ids[r.ord] := holder;
+  end loop;
+  return ids;
+end $$;

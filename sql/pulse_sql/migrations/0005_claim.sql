@@ -1,0 +1,287 @@
+-- Claiming: the lanes that have something, and a batch from them. docs/decisions/0002 has the argument why nothing is
+-- lost; tests/db/stress tries to break it. Change nothing here without running `make test-mutants`.
+
+-- lane_lock: the key of a lane's advisory lock. Lanes may share one: busy is not empty, the caller asks again.
+create function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer language sql immutable parallel safe
+  return hashtext(queue) # (priority::integer * 65536 + lane);
+
+-- cursor_of: a lane's newest ledger row, or the row before the first.
+create function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
+  language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+declare
+  k pulse.claim;
+begin
+  select c.* into k from pulse.claim c
+   where c.queue = cursor_of.queue and c.priority = cursor_of.priority and c.lane = cursor_of.lane
+   order by c.n desc limit 1;
+  if not found then
+    k.n := 0; k.x := '0'; k.s := 0; k.late_x := '{}'; k.late_s := '{}'; k.floor_s := 0; k.next_x := '0'; k.next_s := 0;
+  end if;
+  return k;
+end $$;
+
+-- lanes_with_work: the lanes of these queues in which a claim would find something, best first, as one statement.
+-- Only a hint, as it takes no lock: a claim looks again under the lane's lock.
+--
+-- sent by   claim, look
+-- takes     queues and shares (which queue comes first: request number modulo the sum of the shares), low: lowest
+--           priority first
+-- index     claim's unique key, log_lane; two probes per lane
+create function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean)
+  returns table (queue text, priority smallint, lane smallint, siblings bigint)
+  language sql stable
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
+  with snapshot as materialized (select pg_current_snapshot() as now),
+  wanted as materialized (
+    select w.name, w.ord, sum(w.share) over (order by w.ord) as upto, sum(w.share) over () as total
+      from unnest(queues, shares) with ordinality w(name, share, ord)
+     where not exists (select from pulse.queue q where q.name = w.name and q.paused_at is not null)
+       and not exists (select from pulse.dispatch d where d.paused_at is not null)),
+  first as materialized (select min(w.ord) as ord from wanted w where w.upto > request % w.total)
+  select l.queue, l.priority, l.lane, count(*) over (partition by l.queue, l.priority) as siblings
+    from wanted w
+    join pulse.lane l on l.queue = w.name
+    left join lateral (
+      select c.x, c.s, c.floor_s, c.late_x, c.late_s from pulse.claim c
+       where c.queue = l.queue and c.priority = l.priority and c.lane = l.lane order by c.n desc limit 1) k on true
+   where exists (
+           select from pulse.log j
+            where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane
+              and (j.xid, j.seq) > (coalesce(k.x, '0'), coalesce(k.s, 0)) and j.seq > coalesce(k.floor_s, 0))
+      or (k.late_x <> '{}' and (
+           select count(*) >= 8 or count(*) = cardinality(k.late_x) or bool_or(exists (
+                    select from pulse.log j
+                     where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s))
+             from unnest(k.late_x, k.late_s) o(x, s)
+            where pg_visible_in_snapshot(o.x, (select now from snapshot))))
+   order by (w.ord < (select ord from first)), w.ord, case when low then l.priority else -l.priority end, (l.lane + request) % 1024
+$$;
+
+-- claim: lease ready jobs of these queues to one executor, most urgent first; every tenth request starts at the lowest
+-- priority instead, so that nothing starves.
+--
+-- sent by   claimer, on demand; the first write of a READ COMMITTED transaction, or it is refused
+-- takes     executor, request: asked again, the same batches; slots: jobs at most; bytes: of arguments at most, but one job
+-- returns   one row per lane claimed: claim id, token, lane, number of jobs, and the jobs as one JSON array in the order of
+--           their positions, or null if over 128 KiB (pulse.fetch them after the commit: a client that stops reading would
+--           hold the lane). A row with n = -1 and no claim: a lane with work was busy, ask again in a millisecond.
+-- locks     the executor and each lane that it looks into, until commit
+create function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer default 4194304)
+  returns table (claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  drawn    bigint;
+  r        record;
+  remains  integer := slots;
+  busy     boolean := false;
+  left_bytes integer;
+  began    timestamptz;
+begin
+  if pg_current_xact_id_if_assigned() is not null or current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'claim must be the first write of a READ COMMITTED transaction' using errcode = 'active_sql_transaction';
+  end if;
+  -- First the sequence, under its page lock (a bare last_value can be torn); our xid is drawn later. Every xid after ours
+  -- draws numbers above this one.
+  drawn := coalesce(pg_sequence_last_value('pulse.log_seq'), 0);
+  perform pg_advisory_xact_lock(1886745444, (claim.executor & 2147483647)::integer);
+  perform from pulse.executor e where e.id = claim.executor and e.ended_at is null;
+  if not found then
+    raise exception 'executor % has ended and may not claim', claim.executor using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  return query
+    select c.id, c.token, c.queue, c.priority, c.lane, cardinality(c.ids), null::text
+      from pulse.claim c where c.executor = claim.executor and c.request = claim.request and c.ids <> '{}' order by c.id;
+  if found then return; end if;
+
+  began := clock_timestamp();
+  for r in select * from pulse.lanes_with_work(queues, shares, request, request % 10 = 9) loop
+    exit when remains <= 0 or bytes <= 0;
+    if not pg_try_advisory_xact_lock(1886745441, pulse.lane_lock(r.queue, r.priority, r.lane)) then
+      busy := true;
+      continue;
+    end if;
+    select b.claim, b.token, r.queue, r.priority, r.lane, b.n, b.jobs, bytes - b.size
+      from pulse.claim_lane(executor, request, r.queue, r.priority, r.lane,
+                            ceil(remains::numeric / greatest(r.siblings, 1))::integer, bytes, drawn) b
+      into claim, token, queue, priority, lane, n, jobs, left_bytes;
+    continue when claim is null;
+    remains := remains - n;
+    bytes := left_bytes;
+    return next;
+  end loop;
+  if remains = slots then
+    if busy then
+      claim := null; n := -1;
+      return next;
+    elsif clock_timestamp() - began > interval '10 ms' then
+      perform pulse.pass_open(queues, executor, request, drawn);
+    end if;
+  end if;
+end $$;
+
+-- claim_lane: take a batch from one lane, whose lock the caller holds.
+--
+-- sent by   claim
+-- takes     drawn: the sequence's value before this transaction drew its xid
+-- returns   the batch, or nothing
+-- index     log_lane; old partitions are pruned by the floor
+create function pulse.claim_lane(
+  executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint,
+  out claim bigint, out token uuid, out n integer, out jobs text, out size bigint)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
+  set enable_mergejoin = off set jit = off set plan_cache_mode = force_generic_plan as $$
+declare
+  k       pulse.claim := pulse.cursor_of(queue, priority, lane);
+  snap    pg_snapshot;
+  last_x  xid8;
+  last_s  bigint;
+  found_n integer;
+  cut     boolean;
+  tracked integer[];
+  gone    integer;
+begin
+  -- Rows and snapshot in ONE statement: what may still appear behind the new cursor is in this snapshot's open list.
+  if k.late_x = '{}' then
+    select pg_current_snapshot(), count(*), count(*) filter (where t.fits), max(t.xid) filter (where t.fits),
+           array_agg(t.seq) filter (where t.fits), array_agg(t.id) filter (where t.fits), max(t.total) filter (where t.fits),
+           array_agg(t.nr - 1) filter (where t.fits and (t.key is not null or t.schedule_id is not null)),
+           string_agg(pulse.wire(t.id, t.kind, t.args, t.attempt, t.charged, t.max_attempts, t.suspect, t.tenant, t.project, t.key,
+                                 t.schedule_id, t.occurrence, t.options, t.trace, t.meta), ',') filter (where t.fits and t.total <= 131072), null::xid8
+      into snap, found_n, n, last_x, k.seqs, k.ids, size, tracked, jobs, k.low_x
+      from (select u.*, total <= bytes or u.nr = 1 as fits
+              from (select v.*, sum(v.size) over w as total, row_number() over w as nr
+                      from (select * from pulse.log j
+                             where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
+                               and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s
+                             order by j.xid, j.seq limit slots) v
+                    window w as (order by v.xid, v.seq rows unbounded preceding)) u) t;
+  else
+    select pg_current_snapshot(), count(*), count(*) filter (where t.fits), max(t.xid) filter (where t.fits),
+           array_agg(t.seq) filter (where t.fits), array_agg(t.id) filter (where t.fits), max(t.total) filter (where t.fits),
+           array_agg(t.nr - 1) filter (where t.fits and (t.key is not null or t.schedule_id is not null)),
+           string_agg(pulse.wire(t.id, t.kind, t.args, t.attempt, t.charged, t.max_attempts, t.suspect, t.tenant, t.project, t.key,
+                                 t.schedule_id, t.occurrence, t.options, t.trace, t.meta), ',') filter (where t.fits and t.total <= 131072),
+           min(t.xid) filter (where t.fits and t.xid <= k.x)
+      into snap, found_n, n, last_x, k.seqs, k.ids, size, tracked, jobs, k.low_x
+      from (select u.*, total <= bytes or u.nr = 1 as fits
+              from (select v.*, sum(v.size) over w as total, row_number() over w as nr
+                      from (select * from (
+                              select j.* from
+                                (select o.x, o.s from unnest(k.late_x, k.late_s) o(x, s) where pg_visible_in_snapshot(o.x, (select pg_current_snapshot()))) o,
+                                lateral (select * from pulse.log j
+                                          where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
+                                            and j.xid = o.x and j.seq > o.s
+                                          order by j.seq limit slots) j
+                              union all
+                              (select * from pulse.log j
+                                where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
+                                  and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s
+                                order by j.xid, j.seq limit slots)) both_
+                             order by both_.xid, both_.seq limit slots) v
+                    window w as (order by v.xid, v.seq rows unbounded preceding)) u) t;
+  end if;
+  cut := found_n = slots or n < found_n;          -- there may be more behind the last one
+  last_s := k.seqs[n];
+  gone := cardinality(k.late_x);
+  select coalesce(array_agg(l.x), '{}'), coalesce(array_agg(l.s), '{}') into k.late_x, k.late_s
+    from (select o.x, case when o.x = last_x then last_s else o.s end as s
+            from unnest(k.late_x, k.late_s) o(x, s)
+           where not pg_visible_in_snapshot(o.x, snap) or (cut and o.x >= last_x)
+          union all
+          select i, k.floor_s from pg_snapshot_xip(snap) i where i > k.x and i < last_x) l;    -- newly overtaken
+  if n = 0 and cardinality(k.late_x) = gone then return; end if;
+  if last_x > k.x or (last_x = k.x and last_s > k.s) then
+    k.x := last_x;
+    k.s := last_s;
+  end if;
+  k.ids := coalesce(k.ids, '{}');
+  k.seqs := coalesce(k.seqs, '{}');
+  claim := pulse.write_claim(k, executor, request, queue, priority, lane, drawn, tracked);
+  if n = 0 then
+    claim := null;                                 -- only the late list was trimmed
+    return;
+  end if;
+  token := (select l.token from pulse.lease l where l.claim = claim_lane.claim);
+  jobs := case when size <= 131072 then '[' || jobs || ']' end;
+end $$;
+
+-- write_claim: append `k`, the lane's next cursor, to the ledger, and lease its jobs if it has any.
+--
+-- returns   the claim's id
+-- refused   by the unique key (lane, n) if another claim followed the same predecessor
+create function pulse.write_claim(k pulse.claim, executor bigint, request bigint, queue text, priority smallint, lane smallint, drawn bigint, tracked integer[])
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if k.x >= k.next_x then                          -- the cursor has passed the remembered horizon: the floor moves
+    k.floor_s := greatest(k.floor_s, k.next_s);
+    k.next_s := drawn;
+    k.next_x := pg_current_xact_id();
+  end if;
+  insert into pulse.claim (token, executor, request, at, queue, priority, lane, n, x, s, late_x, late_s, floor_s, next_x, next_s, low_x, ids, seqs)
+    values (gen_random_uuid(), write_claim.executor, write_claim.request, pulse.now(), write_claim.queue, write_claim.priority, write_claim.lane,
+            k.n + 1, k.x, k.s, k.late_x, k.late_s, k.floor_s, k.next_x, k.next_s, k.low_x, k.ids, k.seqs)
+    returning id, token into k.id, k.token;
+  if k.ids <> '{}' then
+    insert into pulse.lease (claim, token, executor, open, tracked)
+      values (k.id, k.token, write_claim.executor, repeat('1', cardinality(k.ids))::bit varying, write_claim.tracked);
+  end if;
+  return k.id;
+end $$;
+
+-- pass_open: move the cursors of empty lanes past the transactions that are open now. For polls that were slow because they
+-- waded through the rows of one that has written a million jobs and not committed: from now on it is on the late list,
+-- which is probed only once it has.
+--
+-- sent by   claim, after a slow poll that found nothing
+create function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
+  set plan_cache_mode = force_generic_plan as $$
+declare
+  r     record;
+  k     pulse.claim;
+  snap  pg_snapshot;
+  empty boolean;
+  began timestamptz;
+begin
+  for r in select l.queue, l.priority, l.lane from pulse.lane l where l.queue = any (queues) loop
+    continue when not pg_try_advisory_xact_lock(1886745441, pulse.lane_lock(r.queue, r.priority, r.lane));
+    k := pulse.cursor_of(r.queue, r.priority, r.lane);
+    began := clock_timestamp();
+    select pg_current_snapshot(), not exists (
+        select from pulse.log j
+         where j.queue = r.queue and j.priority = r.priority and j.lane = r.lane and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s)
+      into snap, empty;
+    continue when not empty or clock_timestamp() - began < interval '2 ms';
+    k.late_x := k.late_x || array(select i from pg_snapshot_xip(snap) i where i > k.x order by i);
+    k.late_s := k.late_s || array_fill(k.floor_s, array[cardinality(k.late_x) - cardinality(k.late_s)]);
+    -- xmax is one past the highest COMPLETED transaction, so everything up to it is either visible or in the open list.
+    k.x := greatest((pg_snapshot_xmax(snap)::text::numeric - 1)::text::xid8, k.x);
+    k.s := 9223372036854775807;
+    k.low_x := null;
+    k.ids := '{}';
+    k.seqs := '{}';
+    perform pulse.write_claim(k, executor, request, r.queue, r.priority, r.lane, drawn, null);
+  end loop;
+end $$;
+
+-- fetch: the jobs of a claim, for a batch that was too large to come with it or a reply that was lost.
+--
+-- sent by   claimer, after the claim's commit
+-- returns   the jobs as one JSON array in the order of their positions; null if the claim is not that executor's
+create function pulse.fetch(claim bigint, token uuid) returns text
+  language sql stable
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set enable_bitmapscan = off set plan_cache_mode = force_generic_plan as $$
+  select '[' || string_agg(coalesce(j.wire, 'null'), ',' order by u.ord) || ']'
+    from pulse.claim c, unnest(c.ids, c.seqs) with ordinality u(id, seq, ord)
+    left join lateral (
+      select pulse.wire(d.id, d.kind, d.args, d.attempt, d.charged, d.max_attempts, d.suspect, d.tenant, d.project, d.key,
+                        d.schedule_id, d.occurrence, d.options, d.trace, d.meta) as wire
+        from pulse.log d where d.id = u.id and d.seq = u.seq) j on true
+   where c.id = $1 and c.token = $2
+$$;
