@@ -14,9 +14,11 @@ import click
 from pulse_runtime import config
 from pulse_runtime.cli.database import embedded, real, talk, tell_migrate
 from pulse_runtime.store.connect import Connection
+from pulse_runtime.store.deadlines import within
 from pulse_runtime.store.history import require
 
 TICK_S = 0.1
+PATIENCE_S = 5.0
 _MAKE = """
 create schema if not exists pulse_demo;
 create table if not exists pulse_demo.tick (id bigint generated always as identity primary key, at timestamptz not null)
@@ -46,6 +48,7 @@ def run(*, dsn: str | None, for_s: float | None, migrate: bool) -> int:
         connection.execute(_MAKE)
         found = _count(connection)
         talk(f"found {found} rows of earlier demos. One durable commit per tick; Ctrl-C ends it.")
+        talk("Job handlers are not part of this yet: they come with the runtime.")
         took_ms = _tick(connection, ending, for_s=for_s)
         kept = _count(connection)
     click.echo(
@@ -73,7 +76,9 @@ def _tick(connection: Connection, ending: _Ending, *, for_s: float | None) -> li
     told = began
     while not ending.event.is_set() and (for_s is None or time.monotonic() - began < for_s):
         start = time.perf_counter()
-        connection.execute("insert into pulse_demo.tick (at) values (pulse.now())")
+        # Signals only set a flag, so a server that stopped would hold the demo for ever.
+        with within(connection, PATIENCE_S, asked="commit a row"):
+            connection.execute("insert into pulse_demo.tick (at) values (pulse.now())")
         took_ms.append((time.perf_counter() - start) * 1000)
         if live or time.monotonic() - told >= 1.0:
             told = time.monotonic()

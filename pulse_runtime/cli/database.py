@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from pulse_runtime import config
-from pulse_runtime.embedded import Server
+from pulse_runtime.embedded import PostgresDidNotStart, PostgresNotFound, Server
 from pulse_runtime.embedded.cluster import newest_data
+from pulse_runtime.errors import NoDatabase
 from pulse_runtime.store.connect import Connection, connect
 from pulse_runtime.store.history import require
 from pulse_runtime.store.migrate import migrate
@@ -53,10 +54,18 @@ def embedded(home: Path, *, actor: str) -> Iterator[Connection]:
         talk(f"making a Postgres in {home} (once) ...")
     server = Server(home)
     try:
-        with connect(server.start(), actor=actor) as connection:
+        with connect(_started(server), actor=actor) as connection:
             yield connection
     finally:
         server.stop(wait_s=10.0)
+
+
+def _started(server: Server) -> str:
+    """To whoever asked for a database, no binaries and no server are the same: exit code 5."""
+    try:
+        return server.start()
+    except (PostgresNotFound, PostgresDidNotStart) as error:
+        raise NoDatabase(str(error)) from error
 
 
 def tell_migrate(connection: Connection) -> list[Migration]:

@@ -49,6 +49,7 @@ def test_it_ends_by_itself_and_says_what_it_did(home: Path) -> None:
     said, talk = start(home, "--for", "500ms").communicate(timeout=30)
     assert re.search(r"^\d+ durable commits, median [\d.]+ ms; 0 rows were there before, \d+ are now", said)
     assert "applied 0001_ground" in talk
+    assert "they come with the runtime" in talk
 
 
 def test_killed_with_9_it_leaves_no_process_and_the_next_one_finds_its_data(home: Path) -> None:

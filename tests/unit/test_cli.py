@@ -56,6 +56,12 @@ def test_a_database_that_is_not_there_is_exit_5_without_traceback_or_password(tm
     assert "hunter2" not in said.stderr + said.stdout
 
 
+def test_an_embedded_database_without_binaries_is_exit_5_and_says_what_would_fix_it(tmp_path: Path) -> None:
+    said = run("db", "status", env={"PULSE_HOME": str(tmp_path / "home"), "PULSE_PG_BIN": str(tmp_path)})
+    assert said.returncode == 5
+    assert "Any one of these fixes it" in said.stderr
+
+
 def test_a_broken_setting_is_exit_78() -> None:
     said = run("config", "show", env={"PULSE_DSN": "mysql://me:hunter2@db/app"})
     assert said.returncode == 78
