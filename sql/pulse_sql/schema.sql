@@ -136,6 +136,31 @@ table pulse.failure (
   error text
 )
 
+view pulse.jobs (
+  id uuid,
+  tenant text,
+  project text,
+  queue text,
+  kind text,
+  args json,
+  priority smallint,
+  status text,
+  attempt smallint,
+  charged smallint,
+  max_attempts smallint,
+  submitted_at timestamp with time zone,
+  run_at timestamp with time zone,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  last_error text,
+  executor bigint,
+  schedule_id uuid,
+  occurrence timestamp with time zone,
+  key text,
+  trace text,
+  meta json
+) as md5 ebea4fe1457476bf750d162d4f99c89d
+
 table pulse.key (
   tenant text not null,
   key text not null,
@@ -341,14 +366,20 @@ function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) re
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2cf830b102a071252d0d4b0beace6388
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b4c36e4df4d12b0cf77b1a6309980442
+function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 78d2cfdb31e9e6432e2af941ab30f81c
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 be59cb124c0feb852b92bc241e7582ec
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 6493b67a27637c9aaa2bdfaaaa4364c2
+function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
+  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 2d51915a1354edc2d8c45be16bc5c4c7
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
   plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
+function pulse.discover() returns integer
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 e096b583149463ae78d761fe22b7813d
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
@@ -365,12 +396,22 @@ function pulse.fail(claims bigint[], tokens uuid[], positions integer[], errors 
   sql volatile set search_path=pg_catalog, pg_temp md5 ac4e3bae91341999ce2d65929fe79127
 function pulse."fetch"(claim bigint, token uuid) returns text
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 011e525969a66e55531503bd04666a2b
+function pulse.find(id uuid) returns SETOF pulse.log
+  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 cec58a9763880c730852a32d3fa1010e
 function pulse.free_keys(ids uuid[]) returns void
   sql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 faf2a5c8616a62e6aed54e61874b87c2
+function pulse.get(id uuid) returns SETOF pulse.jobs
+  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 cd69a3ae03ad8648632e0485d917511c
 function pulse.give_back(executor bigint, ending text, error text) returns bigint
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b7db5b692e1e114d7d5cabceb769cddc
 function pulse.hold_key(tenant text, key text, id uuid, until timestamp with time zone) returns uuid
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 f3333ee7f426244735de97f5ec217306
+function pulse.hold_lane(j pulse.log) returns void
+  sql volatile set search_path=pg_catalog, pg_temp md5 bec0260d8963958a8c8c4e1ea69322c2
+function pulse.is_pending(j pulse.log) returns boolean
+  plpgsql stable set search_path=pg_catalog, pg_temp md5 0e5161e3f67a71aff4d896bfdaa36c9e
+function pulse.is_quiet(parked xid8) returns boolean
+  sql volatile md5 763962b01cfc0191e2253e37a3f57c4e
 function pulse.keep_results(claim bigint, hit bit varying, results json, at timestamp with time zone) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 fe262a6fb6792add9ad769c356613752
 function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer
@@ -381,10 +422,16 @@ function pulse.lanes_with_work(queues text[], shares integer[], request bigint, 
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 38ef068a7f55f7b6f893318df0c1cbb9
 function pulse.mask_of(positions integer[], bits integer) returns bit varying
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 4e8c6ff870b71e329b26ca6502f3f41d
+function pulse.move(id uuid, queue text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns boolean
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 5fb62fa8100e3a283bdbb1a85d452511
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
+function pulse.park(queues text[]) returns xid8
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 f11a3a7bd902924f21c4bf907fbe3275
 function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 37ac105f2a9b767df8a5718ba126761b
+function pulse.pause(queue text, by text, reason text) returns boolean
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 7bf23e1b64003bab4247055ad6575816
 function pulse.promote(most integer, OUT moved bigint, OUT next_s double precision) returns record
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1e87b5304818240436c332a0fe6631d0
 function pulse.queue_bit(queue text) returns bigint
@@ -393,18 +440,28 @@ function pulse.reap(executor bigint, beats bigint) returns bigint
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 10cafa481ddd91449d6e9ab2fd5c6a40
 function pulse.refuse_isolation() returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 657492d3dfa93adf8adaae43c94679eb
+function pulse.refuse_transition(asked text, id uuid, status text) returns void
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 ab9da8efa63cda34ecfa3cec46710409
 function pulse.refuse_update() returns trigger
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 9128b33862a54c2657630543094b4a57
 function pulse.register_executor(runtime text, host text, boot_id text, pid integer, pid_start text DEFAULT ''::text, kinds text[] DEFAULT NULL::text[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 666f70d1d2d7d0686dea8858cbd54e2d
 function pulse.release(claims bigint[], tokens uuid[], positions integer[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 4ad90d9fec7e6b29b4ed88959e511458
+function pulse.resume(queue text) returns boolean
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
+function pulse.retry(id uuid) returns boolean
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b8537a7c1cf751cda9984e6ddbbc92c1
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 20888a015cd551731115739736172532
 function pulse.snooze(claims bigint[], tokens uuid[], positions integer[], delays_ms bigint[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 f714d281595782a0855f8f103d0cce6e
+function pulse.state_of(j pulse.log, OUT status text, OUT executor bigint, OUT started_at timestamp with time zone, OUT finished_at timestamp with time zone) returns record
+  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6bec4bc60c56577133d4c1d952bf21ac
 function pulse.took_of(mask bit varying, hit bit varying, took integer[]) returns integer[]
   sql immutable set search_path=pg_catalog, pg_temp md5 819d34c16670da4c15fe8d03847aa1b0
+function pulse.unpark(queues text[]) returns void
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 c1c4adc99a9f264974187ec1808bbffd
 function pulse.uuid7() returns uuid
   sql volatile parallel safe md5 60e12c5c35c9db981e778db12fb107be
 function pulse.uuid7_at(id uuid) returns timestamp with time zone
