@@ -9,7 +9,7 @@ ARGS  ?=
 PG    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-pg lint bench snapshot lock clean venv
+.PHONY: help run test test-all test-mutants test-pg lint bench snapshot lock clean venv
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ test: $(READY) ## the tests, under five minutes (ARGS="-k name")
 
 test-all: $(READY) ## the tests and their long versions
 	$(BIN)/python -m pytest -m "not mutants" --hypothesis-profile long $(ARGS)
+
+test-mutants: $(READY) ## break the shipped SQL in known ways; the stress test must notice each
+	$(BIN)/python -m pytest -m mutants $(ARGS)
 
 test-pg: $(READY) ## the tests on the distribution's Postgres (PG=15)
 	@test -n "$(PG)" || { echo "say which one: make test-pg PG=15" >&2; exit 2; }

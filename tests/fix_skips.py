@@ -10,6 +10,7 @@ import pytest
 
 # (test id, reason), both as globs. Only what cannot be had on every machine belongs here.
 ALLOWED = (
+    ("tests/db/test_pgbouncer.py::*", "cannot run here: pgbouncer is not installed"),
     ("tests/system/test_embedded_accounts.py::*", "cannot run here: only root can become someone else"),
     ("tests/system/test_embedded_accounts.py::*", "cannot run here: there is no Python that an ordinary user may *"),
     ("tests/system/test_embedded_accounts.py::*", "cannot run here: user namespaces are not available"),

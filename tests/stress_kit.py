@@ -42,6 +42,35 @@ class Seen:
             return self.sent - set(self.settled) - self.canceled
 
 
+def problems_of(dsn: str, *, seed: int, seconds: float) -> list[str]:
+    """What was wrong after the crowd has gone; nothing is what we want."""
+    seen = Crowd(dsn, seed=seed, seconds=seconds).run(producers=4, claimers=4)
+    found = list(seen.problems)
+    settled, canceled = set(seen.settled), seen.canceled
+    found += [f"lost: {job}" for job in sorted(seen.sent - settled - canceled)]
+    found += [f"settled {times} times: {job}" for job, times in seen.settled.items() if times > 1]
+    found += [f"canceled and settled: {job}" for job in sorted(settled & canceled)]
+    found += [f"never sent: {job}" for job in sorted(settled - seen.sent)]
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        found += _wrong_statuses(
+            connection, {**dict.fromkeys(settled, "COMPLETED"), **dict.fromkeys(canceled, "CANCELED")}
+        )
+    assert len(settled) > 100 * seconds, "too little happened to prove anything"
+    return found
+
+
+def _wrong_statuses(connection: Connection, wanted: dict[object, str]) -> list[str]:
+    try:
+        rows = connection.execute("select id::text, status from pulse.jobs").fetchall()
+    except psycopg.Error as error:
+        return [f"pulse.jobs cannot be read: {error}"]
+    found = [f"{job} is {status}, not {wanted.get(job)}" for job, status in rows if wanted.get(job) != status]
+    if len(rows) != len(wanted):
+        found.append(f"pulse.jobs has {len(rows)} rows for {len(wanted)} jobs")
+    left = connection.execute("select count(*) from pulse.lease").fetchone()
+    return found if left == (0,) else [*found, f"{left} leases are left"]
+
+
 class Crowd:
     """`run` lets producers and claimers work for `seconds`, then drains what is left; `seen` tells what happened."""
 

@@ -4,6 +4,8 @@ import click
 
 from pulse_runtime.cli.output import output_option, write_rows
 
+_PATIENCE_S = 15.0
+
 
 @click.group()
 def db() -> None:
@@ -39,9 +41,10 @@ def status_command(dsn: str | None, output: str) -> int:
     Exit code 0 if the schema is exactly what this version needs, else 6.
     """
     from pulse_runtime.cli.database import database
+    from pulse_runtime.store.deadlines import within
     from pulse_runtime.store.history import status
 
-    with database(dsn, prepare=False) as connection:
+    with database(dsn, prepare=False) as connection, within(connection, _PATIENCE_S, asked="list its migrations"):
         steps = status(connection)
     columns = ("number", "name", "state", "applied_at")
     write_rows([{name: getattr(step, name) for name in columns} for step in steps], output)
