@@ -1,0 +1,112 @@
+"""The two statements of producers, for whatever driver sends them.
+
+Values travel as text, numbers or lists of these, and are cast by the server: every driver agrees on what that means,
+whatever codecs its user has set. `cast(… as …)` and not `::`, which SQLAlchemy takes for a bind.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from pulse_runtime.job_spec import Checked
+
+Placeholder = Callable[[int, str], str]
+"""How a driver writes the value with this number (from 1) and name."""
+
+_TEXT = "cast({0} as text)"
+_ONE = {
+    "id": f"id => cast({_TEXT} as uuid)",
+    "kind": f"kind => {_TEXT}",
+    "args": f"args => cast({_TEXT} as json)",
+    "queue": f"queue => {_TEXT}",
+    "priority": "priority => cast({0} as integer)",
+    "run_at": f"run_at => cast({_TEXT} as timestamptz)",
+    "delay_s": "run_at => pulse.now() + cast({0} as float8) * interval '1 s'",
+    "key": f"key => {_TEXT}",
+    "key_for_s": "key_for => cast({0} as float8) * interval '1 s'",
+    "tenant": f"tenant => {_TEXT}",
+    "project": f"project => {_TEXT}",
+    "max_attempts": "max_attempts => cast({0} as integer)",
+    "options": f"options => cast({_TEXT} as json)",
+    "trace": f"trace => {_TEXT}",
+    "meta": f"meta => cast({_TEXT} as json)",
+}
+_REST = "cast({rest} as text[])"
+# A delay is added to the server's clock and put in front of what else the object has, which stays as it was written.
+_REST_WITH_DELAYS = """array(
+  select case when d.s is null then d.r
+              else '{{"run_at":' || to_json(pulse.now() + d.s * interval '1 s')
+                   || case when d.r = '{{}}' then '' else ',' end || substr(d.r, 2) end
+    from unnest(cast({rest} as text[]), cast({delays_s} as float8[])) with ordinality d(r, s, n) order by d.n)"""
+_MANY = """select cast(pulse.enqueue_many(cast(cast({ids} as text[]) as uuid[]), cast({kinds} as text[]),
+  cast({args} as text[]), cast({queues} as text[]), cast({priorities} as smallint[]), cast(%s as json[])) as text[])"""
+_MANY_NAMES = ("ids", "kinds", "args", "queues", "priorities", "rest")
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """One question with one value for an answer."""
+
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+
+    def text(self, placeholder: Placeholder) -> str:
+        """The SQL as a driver wants it."""
+        return _written(self.names, placeholder)
+
+    def named(self) -> dict[str, Any]:
+        """The values for a driver that knows them by name."""
+        return dict(zip(self.names, self.values, strict=True))
+
+
+def enqueue(job_id: UUID, job: Checked) -> Statement:
+    """Add one job. The answer is an id as text."""
+    said = {name: value for name, value in msgspec.structs.asdict(job).items() if value is not None}
+    return Statement(("id", *said), (str(job_id), *said.values()))
+
+
+def enqueue_many(job_ids: Iterable[UUID], jobs: Sequence[Checked]) -> Statement:
+    """Add many jobs. The answer is the ids as text, in the same order."""
+    names: tuple[str, ...] = _MANY_NAMES
+    values: tuple[Any, ...] = (
+        [str(each) for each in job_ids],
+        [job.kind for job in jobs],
+        [job.args for job in jobs],
+        [job.queue for job in jobs],
+        [job.priority for job in jobs],
+        [_rest(job) for job in jobs],
+    )
+    if any(job.delay_s is not None for job in jobs):
+        names, values = (*names, "delays_s"), (*values, [job.delay_s for job in jobs])
+    return Statement(names, values)
+
+
+def _rest(job: Checked) -> str | None:
+    """What is rare, as an object; None for most jobs, which the server adds all at once."""
+    rare = {
+        "run_at": job.run_at,
+        "key": job.key,
+        "key_for_s": job.key_for_s,
+        "tenant": job.tenant,
+        "project": job.project,
+        "max_attempts": job.max_attempts,
+        "options": _raw(job.options),
+        "trace": job.trace,
+        "meta": _raw(job.meta),
+    }
+    said = {name: value for name, value in rare.items() if value is not None}
+    return msgspec.json.encode(said).decode() if said or job.delay_s is not None else None
+
+
+def _raw(text: str | None) -> msgspec.Raw | None:
+    return None if text is None else msgspec.Raw(text)
+
+
+@lru_cache(maxsize=256)
+def _written(names: tuple[str, ...], placeholder: Placeholder) -> str:
+    places: Mapping[str, str] = {name: placeholder(number, name) for number, name in enumerate(names, start=1)}
+    if names[: len(_MANY_NAMES)] == _MANY_NAMES:
+        return (_MANY % (_REST_WITH_DELAYS if "delays_s" in names else _REST)).format_map(places)
+    return f"select cast(pulse.enqueue({', '.join(_ONE[name].format(places[name]) for name in names)}) as text)"
