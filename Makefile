@@ -9,7 +9,7 @@ ARGS  ?=
 PG    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-mutants test-pg lint bench snapshot lock clean venv
+.PHONY: help run test test-all test-mutants test-pg lint bench snapshot lock clean venv model
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ lint: $(READY) ## ruff, formatting, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+model: $(READY) ## the model of the ledger, and its known mistakes, through spin (ARGS=NO_LATE)
+	@$(BIN)/python tests/model/run.py $(ARGS)
 
 bench: $(READY) ## one benchmark (ARGS="operate --quick --json out.json"); without a name it lists them
 	@$(BIN)/python -m benchmarks $(ARGS)
