@@ -67,3 +67,20 @@ def sql_command(first: int) -> None:
     from pulse_runtime.store.migrate import script
 
     click.echo(script(start=first), nl=False)
+
+
+@db.command("grants")
+def grants_command() -> None:
+    """Print the roles of Pulse and what each may do, for a DBA to apply (again after every migration).
+
+    \b
+    Roles: pulse_producer (enqueue only), pulse_viewer, pulse_runtime, pulse_admin.
+
+    \b
+    Example:
+      pulse-runtime db grants | psql -v ON_ERROR_STOP=1 -d app
+      psql -d app -c 'grant pulse_producer to webapp'
+    """
+    from pulse_sql import grants
+
+    click.echo(grants(), nl=False)

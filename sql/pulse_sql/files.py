@@ -39,6 +39,11 @@ def snapshot() -> str:
     return (files("pulse_sql") / "schema.sql").read_text("utf-8")
 
 
+def grants() -> str:
+    """Roles and what each may do, for a DBA to apply."""
+    return (files("pulse_sql") / "grants.sql").read_text("utf-8")
+
+
 def _folder(name: str) -> list[Traversable]:
     return list((files("pulse_sql") / name).iterdir())
 

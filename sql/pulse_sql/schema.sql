@@ -477,3 +477,86 @@ function pulse.write_claim(k pulse.claim, executor bigint, request bigint, queue
 
 CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log FOR EACH ROW EXECUTE FUNCTION pulse.refuse_update()
 CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log_default FOR EACH ROW EXECUTE FUNCTION pulse.refuse_update()
+
+-- grants
+
+function pulse."fetch"(bigint,uuid): nobody but the owner
+function pulse.add_follow_ups(bigint,bit varying,json): nobody but the owner
+function pulse.backoff(json,integer): nobody but the owner
+function pulse.cancel(uuid,text,text): nobody but the owner
+function pulse.claim(bigint,bigint,text[],integer[],integer,integer): nobody but the owner
+function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,bigint): nobody but the owner
+function pulse.claim_of(pulse.log): nobody but the owner
+function pulse.close(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[]): nobody but the owner
+function pulse.cursor_of(text,smallint,smallint): nobody but the owner
+function pulse.discover(): nobody but the owner
+function pulse.end_executor(bigint,text,bigint): nobody but the owner
+function pulse.enqueue(text,json,text,integer,timestamp with time zone,text,interval,text,text,integer,json,text,json,uuid,uuid,timestamp with time zone): nobody but the owner
+function pulse.enqueue_many(uuid[],text[],text[],text[],smallint[],json[]): nobody but the owner
+function pulse.enqueue_rest(uuid[],text[],text[],text[],smallint[],json[],timestamp with time zone): nobody but the owner
+function pulse.executors_standing(): nobody but the owner
+function pulse.extend(bigint[]): nobody but the owner
+function pulse.fail(bigint[],uuid[],integer[],text[],bigint[],bigint[]): nobody but the owner
+function pulse.find(uuid): nobody but the owner
+function pulse.free_keys(uuid[]): nobody but the owner
+function pulse.get(uuid): nobody but the owner
+function pulse.give_back(bigint,text,text): nobody but the owner
+function pulse.hold_key(text,text,uuid,timestamp with time zone): nobody but the owner
+function pulse.hold_lane(pulse.log): nobody but the owner
+function pulse.is_pending(pulse.log): nobody but the owner
+function pulse.is_quiet(xid8): nobody but the owner
+function pulse.keep_results(bigint,bit varying,json,timestamp with time zone): nobody but the owner
+function pulse.lane_lock(text,smallint,smallint): nobody but the owner
+function pulse.lane_of(text,text): nobody but the owner
+function pulse.lanes_with_work(text[],integer[],bigint,boolean): nobody but the owner
+function pulse.mask_of(integer[],integer): nobody but the owner
+function pulse.move(uuid,text,integer): nobody but the owner
+function pulse.now(): nobody but the owner
+function pulse.park(text[]): nobody but the owner
+function pulse.pass_open(text[],bigint,bigint,bigint): nobody but the owner
+function pulse.pause(text,text,text): nobody but the owner
+function pulse.promote(integer): nobody but the owner
+function pulse.queue_bit(text): nobody but the owner
+function pulse.reap(bigint,bigint): nobody but the owner
+function pulse.refuse_isolation(): nobody but the owner
+function pulse.refuse_transition(text,uuid,text): nobody but the owner
+function pulse.refuse_update(): nobody but the owner
+function pulse.register_executor(text,text,text,integer,text,text[]): nobody but the owner
+function pulse.release(bigint[],uuid[],integer[]): nobody but the owner
+function pulse.resume(text): nobody but the owner
+function pulse.retry(uuid): nobody but the owner
+function pulse.settle(bigint[],uuid[],bit varying[],integer[],json,json): nobody but the owner
+function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner
+function pulse.state_of(pulse.log): nobody but the owner
+function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner
+function pulse.unpark(text[]): nobody but the owner
+function pulse.uuid7(): nobody but the owner
+function pulse.uuid7_at(uuid): nobody but the owner
+function pulse.wake(text): nobody but the owner
+function pulse.wire(uuid,text,json,smallint,smallint,smallint,boolean,text,text,text,uuid,timestamp with time zone,json,text,json): nobody but the owner
+function pulse.write_claim(pulse.claim,bigint,bigint,text,smallint,smallint,bigint,integer[]): nobody but the owner
+schema pulse: nobody but the owner
+sequence pulse.claim_id_seq: nobody but the owner
+sequence pulse.executor_id_seq: nobody but the owner
+sequence pulse.log_seq: nobody but the owner
+sequence pulse.parked: nobody but the owner
+table pulse.cancel_request: nobody but the owner
+table pulse.claim: nobody but the owner
+table pulse.delayed: nobody but the owner
+table pulse.discovery: nobody but the owner
+table pulse.dispatch: nobody but the owner
+table pulse.done: nobody but the owner
+table pulse.executor: nobody but the owner
+table pulse.failure: nobody but the owner
+table pulse.jobs: nobody but the owner
+table pulse.key: nobody but the owner
+table pulse.lane: nobody but the owner
+table pulse.lease: nobody but the owner
+table pulse.log: nobody but the owner
+table pulse.log_default: nobody but the owner
+table pulse.migration: nobody but the owner
+table pulse.outcome: nobody but the owner
+table pulse.partition: nobody but the owner
+table pulse.place: nobody but the owner
+table pulse.queue: nobody but the owner
+table pulse.result: nobody but the owner

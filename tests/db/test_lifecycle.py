@@ -1,7 +1,6 @@
 """The life of a job in SQL: what each statement does to it, and what it refuses."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -67,7 +66,7 @@ class Store:
 
 
 @pytest.fixture
-def store(connection: Connection) -> Iterator[Store]:
+def store(connection: Connection) -> Store:
     return Store(connection)
 
 

@@ -33,7 +33,7 @@ def test_help_lists_every_command_with_examples_and_exit_codes() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["demo", "db", "db migrate", "db status", "db sql", "config", "config show", "completion"],
+    ["demo", "db", "db migrate", "db status", "db sql", "db grants", "config", "config show", "completion"],
 )
 def test_every_command_has_help(command: str) -> None:
     said = run(*command.split(), "--help")
