@@ -117,5 +117,5 @@ def _handle(ours: UUID, answer: str) -> Handle:
     return Handle(ours, created=True) if answer == str(ours) else Handle(UUID(answer), created=False)
 
 
-def _handles(ours: Sequence[UUID], answers: Sequence[str]) -> list[Handle]:
-    return [_handle(each, answer) for each, answer in zip(ours, answers, strict=True)]
+def _handles(ours: Sequence[UUID], answer: str) -> list[Handle]:
+    return [_handle(each, theirs) for each, theirs in zip(ours, statements.ids_of(answer), strict=True)]
