@@ -75,8 +75,8 @@ def test_a_runtime_can_run_jobs_but_not_write_their_order(granted: Connection) -
     ask(granted, "select pulse.promote(10)")
     ask(granted, f"select pulse.reap({executor}, 0)")
     for column, value in (("xid", "'1'"), ("seq", "1")):
+        insert = f"insert into pulse.log ({column}, submitted_at, id, kind)"
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            insert = f"insert into pulse.log ({column}, submitted_at, id, kind)"
             granted.execute(f"{insert} values ({value}, now(), gen_random_uuid(), 'k')".encode())
 
 
