@@ -5,7 +5,7 @@ import contextlib
 import os
 import select
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import psycopg
@@ -16,28 +16,28 @@ from pulse_runtime.producers import adapters
 from pulse_runtime.producers.errors import EnqueueUnsure, WrongConnection
 from pulse_runtime.store.connect import aconnect, connect
 from pulse_runtime.store.enqueue import Statement
+from pulse_runtime.store.errors import NotMigrated
 
 _ACTOR = "producer"
 
 
 def ask(statement: Statement) -> Any:
-    """The answer to `statement`, committed. Raises NoDatabase when nothing was sent, else EnqueueUnsure."""
+    """The answer to `statement`, committed.
+
+    Raises NoDatabase when nothing was sent, EnqueueUnsure when it was, and NotMigrated when there is no schema.
+    """
     held = getattr(_threads, "held", None)
     if held is None or not held.is_usable():
         held = _threads.held = _Held(connect(_dsn(), actor=_ACTOR))
-    try:
+    with _explained(held.connection):
         return adapters.psycopg_connection(held.connection, statement)
-    except psycopg.OperationalError as error:
-        raise _unsure(held.connection, error) from error
 
 
 async def aask(statement: Statement) -> Any:
     """The same, on the connection of the running event loop."""
     held = await _of_this_loop()
-    try:
+    with _explained(held.connection):
         return await adapters.psycopg_async_connection(held.connection, statement)
-    except psycopg.OperationalError as error:
-        raise _unsure(held.connection, error) from error
 
 
 def close() -> None:
@@ -45,6 +45,13 @@ def close() -> None:
     held = _threads.__dict__.pop("held", None)
     if held is not None:
         held.drop()
+
+
+async def aclose() -> None:
+    """Close the connection of the running event loop, if there is one; the end of the loop does so too."""
+    mine = _loops.pop(asyncio.get_running_loop(), None)
+    if mine is not None:
+        await mine.life.aclose()
 
 
 class _Held:
@@ -134,5 +141,14 @@ def _is_dead(connection: Any) -> bool:
     return False
 
 
-def _unsure(connection: Any, error: psycopg.OperationalError) -> Exception:
-    return EnqueueUnsure(" ".join(str(error).split())) if connection.closed else error
+@contextlib.contextmanager
+def _explained(connection: Any) -> Iterator[None]:
+    """Say what an error of the driver means to a producer who never saw the connection."""
+    try:
+        yield
+    except psycopg.errors.InvalidSchemaName:
+        raise NotMigrated(["0001_ground"]) from None
+    except psycopg.OperationalError as error:
+        if connection.closed:
+            raise EnqueueUnsure(" ".join(str(error).split())) from error
+        raise

@@ -3,17 +3,34 @@
 import asyncio
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
+import trio
+from embedded_kit import eventually
 from fix_cluster import Connect, Connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pulse_runtime import BadJob, Job, NoDatabase, Retry, aenqueue, aenqueue_many, enqueue, enqueue_many
+from pulse_runtime import (
+    BadJob,
+    EnqueueUnsure,
+    Job,
+    NoDatabase,
+    Retry,
+    WrongConnection,
+    aenqueue,
+    aenqueue_many,
+    enqueue,
+    enqueue_many,
+)
 from pulse_runtime.producers import own
+from pulse_runtime.store.errors import NotMigrated
+
+KILL = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like '%pulse:producer'"
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=25)
 leaves = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -111,8 +128,10 @@ def test_what_passes_the_check_is_taken_by_postgres_and_read_back_the_same(conne
         table = "delayed" if rows(connection, table="delayed") else "log"
         assert rows(connection, "id, args, meta, kind", table) == [(one.id, job.args, job.metadata, job.kind)]
     with connection.transaction(force_rollback=True):
-        many = enqueue_many([job, Job("plain")], on=connection)
-        assert len(rows(connection)) + len(rows(connection, table="delayed")) == len(many)
+        first, second = enqueue_many([job, Job("plain", job.args)], on=connection)
+        read = rows(connection, "id, args, meta, kind, key", table)
+        assert (first.id, job.args, job.metadata, job.kind, job.key) in read
+        assert (second.id, job.args, "plain") in rows(connection, "id, args, kind")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
@@ -142,14 +161,48 @@ def test_without_a_dsn_enqueue_says_to_set_one(monkeypatch: pytest.MonkeyPatch, 
         enqueue("a")
 
 
+def test_a_database_without_the_schema_says_to_migrate(empty_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PULSE_DSN", empty_dsn)
+    with pytest.raises(NotMigrated, match=r"lacks the schema of Pulse\. Run `pulse-runtime db migrate`"):
+        enqueue("a")
+    own.close()
+
+
 def test_a_connection_that_died_while_idle_is_replaced(ours: str, connection: Connection) -> None:
     enqueue("a")
-    killed = (
-        "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like '%pulse:producer'"
-    )
-    assert connection.execute(killed.encode()).fetchall() == [(True,)]
+    assert connection.execute(KILL.encode()).fetchall() == [(True,)]
     enqueue("b")
     assert rows(connection, "kind") == [("a",), ("b",)]
+
+
+def test_a_connection_that_dies_while_it_is_asked_leaves_the_producer_unsure(ours: str, connect: Connect) -> None:
+    first, watcher = connect(autocommit=False), connect()
+    enqueue("a", on=first, key="k")
+
+    def end_it() -> bool:
+        blocked = watcher.execute(f"{KILL} and wait_event_type = 'Lock'".encode()).fetchall()
+        return blocked == [(True,)]
+
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(enqueue, "a", key="k")
+        assert eventually(end_it, within_s=5)
+        with pytest.raises(EnqueueUnsure, match="may have been added or not"):
+            second.result(5)
+    first.rollback()
+
+
+@pytest.mark.anyio
+async def test_an_asynchronous_connection_that_died_while_idle_is_replaced(ours: str, connection: Connection) -> None:
+    await aenqueue("a")
+    assert connection.execute(KILL.encode()).fetchall() == [(True,)]
+    await aenqueue("b")
+    assert rows(connection, "kind") == [("a",), ("b",)]
+    await own.aclose()
+
+
+def test_under_trio_the_producer_is_told_to_use_a_thread(ours: str) -> None:
+    with pytest.raises(WrongConnection, match="Run enqueue in a thread"):
+        trio.run(aenqueue, "a")
 
 
 def test_each_thread_has_a_connection_that_ends_with_it(ours: str, connection: Connection) -> None:
