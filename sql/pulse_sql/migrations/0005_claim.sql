@@ -143,23 +143,25 @@ declare
   cut     boolean;
   tracked integer[];
   gone    integer;
+  general boolean;
 begin
   -- Rows and snapshot in ONE statement: what may still appear behind the new cursor is in this snapshot's open list.
-  if k.late_x = '{}' then
-    select pg_current_snapshot(), count(*), count(*) filter (where t.fits), max(t.xid) filter (where t.fits),
-           array_agg(t.seq) filter (where t.fits), array_agg(t.id) filter (where t.fits), max(t.total) filter (where t.fits),
-           array_agg(t.nr - 1) filter (where t.fits and (t.key is not null or t.schedule_id is not null)),
+  --
+  -- The usual case first: nothing late, everything fits, nothing tracked. Adding up sizes row by row, as the general one
+  -- does, costs 0.4 ms of 1.1 for 500 jobs. Jobs over 8 KiB are not put into words here: they are fetched.
+  general := k.late_x <> '{}';
+  if not general then
+    select pg_current_snapshot(), count(*), count(*), max(t.xid), array_agg(t.seq), array_agg(t.id), sum(t.size), null::integer[],
            string_agg(pulse.wire(t.id, t.kind, t.args, t.attempt, t.charged, t.max_attempts, t.suspect, t.tenant, t.project, t.key,
-                                 t.schedule_id, t.occurrence, t.options, t.trace, t.meta), ',') filter (where t.fits and t.total <= 131072), null::xid8
-      into snap, found_n, n, last_x, k.seqs, k.ids, size, tracked, jobs, k.low_x
-      from (select u.*, total <= bytes or u.nr = 1 as fits
-              from (select v.*, sum(v.size) over w as total, row_number() over w as nr
-                      from (select * from pulse.log j
-                             where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
-                               and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s
-                             order by j.xid, j.seq limit slots) v
-                    window w as (order by v.xid, v.seq rows unbounded preceding)) u) t;
-  else
+                                 t.schedule_id, t.occurrence, t.options, t.trace, t.meta), ',') filter (where t.size <= 8192),
+           null::xid8, sum(t.size) > bytes or bool_or(t.key is not null or t.schedule_id is not null) or max(t.size) > 8192
+      into snap, found_n, n, last_x, k.seqs, k.ids, size, tracked, jobs, k.low_x, general
+      from (select * from pulse.log j
+             where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
+               and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s
+             order by j.xid, j.seq limit slots) t;
+  end if;
+  if general then
     select pg_current_snapshot(), count(*), count(*) filter (where t.fits), max(t.xid) filter (where t.fits),
            array_agg(t.seq) filter (where t.fits), array_agg(t.id) filter (where t.fits), max(t.total) filter (where t.fits),
            array_agg(t.nr - 1) filter (where t.fits and (t.key is not null or t.schedule_id is not null)),
