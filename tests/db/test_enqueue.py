@@ -120,7 +120,7 @@ def test_one_bad_job_of_many_is_named_and_nothing_is_written(connection: Connect
     assert rows(connection) == []
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(job=jobs)
 def test_what_passes_the_check_is_taken_by_postgres_and_read_back_the_same(connection: Connection, job: Job) -> None:
     with connection.transaction(force_rollback=True):
@@ -134,7 +134,7 @@ def test_what_passes_the_check_is_taken_by_postgres_and_read_back_the_same(conne
         assert (second.id, job.args, "plain") in rows(connection, "id, args, kind")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(at=moments)
 def test_every_moment_that_is_not_absurd_is_taken(connection: Connection, at: datetime) -> None:
     with connection.transaction(force_rollback=True):
