@@ -11,7 +11,7 @@ import msgspec
 
 from pulse_runtime.errors import PulseError
 from pulse_runtime.job_spec import Job
-from pulse_runtime.job_values import BadJob
+from pulse_runtime.job_values import BadJob, plain
 from pulse_runtime.retry import Duration, Retry
 
 P = ParamSpec("P")
@@ -62,13 +62,13 @@ class Handler(Generic[P, R]):
         """The job that calls the function with these arguments. Raises BadJob when they do not fit its signature."""
         try:
             given = self._signature.bind(*args, **kwargs).arguments
-            plain = msgspec.to_builtins(given, str_keys=True)
-            self.decode(plain)
+            sent = plain(given)
+            self.decode(sent)
         except RecursionError:
             raise BadJob("args", "it is nested too deep") from None
         except (TypeError, ValueError, OverflowError) as error:
             raise BadJob("args", f"{self.kind} does not take them: {error}") from error
-        return Job(self.kind, plain, **self.options)
+        return Job(self.kind, sent, **self.options)
 
     def decode(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The keyword arguments of the function. Raises msgspec.ValidationError when they do not fit."""

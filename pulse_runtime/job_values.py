@@ -52,18 +52,31 @@ def encode(field: str, value: object, *, most: int) -> str:
     if not isinstance(value, dict):
         raise BadJob(field, f"it must be a dict of names and values, not {type(value).__name__}")
     try:
-        plain = msgspec.to_builtins(value, str_keys=True)
+        tree = plain(value)
     except RecursionError:
         raise BadJob(field, f"it is nested deeper than {DEEPEST} levels") from None
     except (TypeError, ValueError, OverflowError) as error:
         raise BadJob(field, f"it cannot be written as JSON: {error}") from error
-    _check_tree(field, plain, depth=1)
-    text = msgspec.json.encode(plain)
+    _check_tree(field, tree, depth=1)
+    text = msgspec.json.encode(tree)
     if len(text) > most:
         raise BadJob(
             field, f"it has {len(text)} bytes as JSON and may have {most}. Store it elsewhere and send its name"
         )
     return text.decode()
+
+
+def plain(value: object) -> Any:
+    """What JSON has, from what msgspec knows: dataclasses, Structs, enums, datetimes, UUIDs and so on."""
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=_without_subclass)
+
+
+def _without_subclass(value: object) -> object:
+    """Text and numbers of classes derived from them, such as Django's SafeString and numpy's float64."""
+    for base in (str, int, float):
+        if isinstance(value, base):
+            return base(value)
+    raise TypeError(f"{type(value).__name__} is unknown to it")
 
 
 def _check_tree(field: str, value: Any, *, depth: int) -> None:

@@ -121,6 +121,22 @@ def test_what_msgspec_can_write_is_sent_as_json() -> None:
     )
 
 
+class Safe(str):
+    __slots__ = ()
+
+
+class Measured(float):
+    pass
+
+
+def test_text_and_numbers_of_derived_classes_are_sent_as_what_they_are() -> None:
+    assert check(Job("a", {"x": Safe("<b>"), "y": Measured(1.5)})).args == '{"x":"<b>","y":1.5}'
+    for hostile in (Safe("\0"), Measured("nan")):
+        with pytest.raises(BadJob) as caught:
+            check(Job("a", {"x": hostile}))
+        assert caught.value.field == "args.x"
+
+
 def test_an_unknown_option_is_not_an_argument() -> None:
     with pytest.raises(BadJob) as caught:
         _described("a", None, {"to": "x"})  # type: ignore[typeddict-unknown-key]
