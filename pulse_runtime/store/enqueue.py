@@ -25,7 +25,7 @@ _ONE = {
     "queue": f"queue => {_TEXT}",
     "priority": "priority => cast({0} as integer)",
     "run_at": f"run_at => cast({_TEXT} as timestamptz)",
-    "delay_s": "run_at => pulse.now() + cast({0} as float8) * interval '1 s'",
+    "delay_s": "run_at => clock_timestamp() + cast({0} as float8) * interval '1 s'",
     "key": f"key => {_TEXT}",
     "key_for_s": "key_for => cast({0} as float8) * interval '1 s'",
     "tenant": f"tenant => {_TEXT}",
@@ -36,10 +36,11 @@ _ONE = {
     "meta": f"meta => cast({_TEXT} as json)",
 }
 _REST = "cast(cast({rest} as text) as json[])"
-# A delay is added to the server's clock and put in front of what else the object has, which stays as it was written.
+# A delay is added to the server's clock (not to pulse.now(), which the role pulse_producer may not call) and put
+# in front of what else the object has, which stays as it was written.
 _REST_WITH_DELAYS = """cast(array(
   select case when d.s is null then d.r
-              else '{{"run_at":' || to_json(pulse.now() + d.s * interval '1 s')
+              else '{{"run_at":' || to_json(clock_timestamp() + d.s * interval '1 s')
                    || case when d.r = '{{}}' then '' else ',' end || substr(d.r, 2) end
     from unnest(cast(cast({rest} as text) as text[]), cast(cast({delays_s} as text) as float8[]))
          with ordinality d(r, s, n) order by d.n) as json[])"""

@@ -29,6 +29,7 @@ from pulse_runtime import (
 )
 from pulse_runtime.producers import own
 from pulse_runtime.store.errors import NotMigrated
+from pulse_sql import grants
 
 KILL = "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name like '%pulse:producer'"
 
@@ -101,6 +102,14 @@ def test_a_delay_is_counted_by_the_clock_of_the_database(connection: Connection,
     assert sorted(rows(connection, near, "delayed")) == sorted(
         (each.id, True, more.get("tenant")) for each in (one, two)
     )
+
+
+def test_the_role_of_producers_is_enough(connection: Connection) -> None:
+    with connection.transaction(force_rollback=True):  # roles belong to the whole cluster
+        connection.execute(grants().encode())
+        connection.execute("set local role pulse_producer")
+        assert enqueue("a", on=connection, delay="1h", key="k", tenant="t").created
+        assert all(each.created for each in enqueue_many([Job("b"), Job("b", delay=1, key="j")], on=connection))
 
 
 def test_a_taken_key_gives_the_holder_and_adds_nothing(connection: Connection) -> None:
