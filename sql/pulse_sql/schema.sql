@@ -383,7 +383,7 @@ function pulse.discover() returns integer
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 3a21477a4c5f3365a7a3cc6682bbbfd4
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 285b7f2405438a3cd7158b8fa2dab763
 function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
   plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 ee0f9a8c4e8332a3de7503d23d251291
 function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[], started timestamp with time zone) returns uuid[]
@@ -405,7 +405,7 @@ function pulse.get(id uuid) returns SETOF pulse.jobs
 function pulse.give_back(executor bigint, ending text, error text) returns bigint
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b7db5b692e1e114d7d5cabceb769cddc
 function pulse.hold_key(tenant text, key text, id uuid, until timestamp with time zone) returns uuid
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 f3333ee7f426244735de97f5ec217306
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 d9c8d81be4721a12d2f104958bc89bd9
 function pulse.hold_lane(j pulse.log) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 bec0260d8963958a8c8c4e1ea69322c2
 function pulse.is_pending(j pulse.log) returns boolean
@@ -451,7 +451,7 @@ function pulse.release(claims bigint[], tokens uuid[], positions integer[]) retu
 function pulse.resume(queue text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
 function pulse.retry(id uuid) returns boolean
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b8537a7c1cf751cda9984e6ddbbc92c1
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 30edcceb972cdb06027ae84b7ef6c740
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 20888a015cd551731115739736172532
 function pulse.snooze(claims bigint[], tokens uuid[], positions integer[], delays_ms bigint[]) returns bigint

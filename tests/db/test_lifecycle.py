@@ -193,6 +193,12 @@ def test_a_key_is_free_again_when_its_job_has_ended(store: Store) -> None:
     assert store.enqueue(key="welcome") != job
 
 
+def test_a_call_repeated_with_the_same_id_and_key_adds_nothing(store: Store) -> None:
+    job = store.enqueue(key="welcome")
+    assert store.enqueue(key="welcome", id=job) == job
+    assert store.ask("select count(*) from pulse.log") == 1
+
+
 def test_a_key_for_a_period_outlives_its_job(store: Store) -> None:
     job = store.enqueue(key="daily", key_for="1 day")
     store.settle(store.claim()[0])

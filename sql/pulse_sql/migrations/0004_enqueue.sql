@@ -39,7 +39,7 @@ end $$;
 -- hold_key: take a key for a job.
 --
 -- sent by   enqueue, enqueue_many
--- returns   the id of the job that has the key: ours, or the unfinished job (or period) that came first
+-- returns   null: it is ours from now on; else the id of the job that has it, which is our own if this is a repeated call
 -- locks     the key until commit: a second producer waits for the first to commit or roll back
 create function pulse.hold_key(tenant text, key text, id uuid, until timestamptz) returns uuid
   language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -52,7 +52,7 @@ begin
       on conflict on constraint key_pkey do update set id = excluded.id, until = excluded.until
         where k.until <= pulse.now()
       returning k.id into holder;
-    if found then return holder; end if;
+    if found then return null; end if;
     select k.id into holder from pulse.key k where k.tenant = coalesce(hold_key.tenant, '') and k.key = hold_key.key;
     if found then return holder; end if;          -- else it was freed between the two: ours to take
   end loop;
@@ -77,14 +77,16 @@ declare
   made    constant timestamptz := pulse.uuid7_at(id);
   lane    smallint := 0;
   number  bigint;
+  holder  uuid;
 begin
   id := coalesce(id, pulse.uuid7());
   if tenant is not null then
     lane := pulse.lane_of(queue, tenant);
   end if;
   if key is not null then
-    if pulse.hold_key(tenant, key, id, started + key_for) <> id then
-      return pulse.hold_key(tenant, key, id, started + key_for);
+    holder := pulse.hold_key(tenant, key, id, started + key_for);
+    if holder is not null then
+      return holder;
     end if;
   end if;
   if run_at > started then

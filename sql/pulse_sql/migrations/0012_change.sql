@@ -77,7 +77,7 @@ begin
     if not found then return false; end if;
     perform pulse.refuse_transition('retry', id, now_is);
   end if;
-  if o.key is not null and pulse.hold_key(o.tenant, o.key, o.id, null) <> o.id then
+  if o.key is not null and pulse.hold_key(o.tenant, o.key, o.id, null) is not null then
     raise exception 'retry is not possible: the key of job % is held by another job', id using errcode = 'PU409', detail = 'retry DEAD_LETTERED';
   end if;
   insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
