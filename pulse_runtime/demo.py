@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import click
 
 from pulse_runtime import config
-from pulse_runtime.cli.database import embedded, real, talk, tell_migrate
-from pulse_runtime.store.connect import Connection
+from pulse_runtime.cli.database import embedded, talk, tell_migrate
+from pulse_runtime.store.connect import Connection, connect
 from pulse_runtime.store.deadlines import within
 from pulse_runtime.store.history import require
 
@@ -61,7 +61,7 @@ def run(*, dsn: str | None, for_s: float | None, migrate: bool) -> int:
 @contextmanager
 def _database(settings: config.Settings, *, ours: bool, migrate: bool) -> Iterator[Connection]:
     home, dsn = settings.home.value, settings.dsn.value
-    with embedded(home, actor="demo") if ours or dsn is None else real(dsn, actor="demo") as connection:
+    with embedded(home, actor="demo") if ours or dsn is None else connect(dsn, actor="demo") as connection:
         if ours or migrate:
             tell_migrate(connection)
         require(connection)

@@ -29,7 +29,7 @@ def database(dsn: str | None, *, prepare: bool) -> Iterator[Connection]:
     """
     settings = config.load(dsn=dsn)
     if settings.dsn.value is not None:
-        with real(settings.dsn.value, actor="cli") as connection:
+        with connect(settings.dsn.value, actor="cli") as connection:
             if prepare:
                 require(connection)
             yield connection
@@ -37,13 +37,6 @@ def database(dsn: str | None, *, prepare: bool) -> Iterator[Connection]:
     with embedded(settings.home.value, actor="cli") as connection:
         if prepare:
             tell_migrate(connection)
-        yield connection
-
-
-@contextmanager
-def real(dsn: str, *, actor: str) -> Iterator[Connection]:
-    """A connection to a server that is not ours."""
-    with connect(dsn, actor=actor) as connection:
         yield connection
 
 
