@@ -1,0 +1,1 @@
+-- Lists, counts and history of jobs, for people and pages.

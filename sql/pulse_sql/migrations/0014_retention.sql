@@ -1,0 +1,1 @@
+-- Retention: partitions of the log made ahead, and what is old and decided dropped.

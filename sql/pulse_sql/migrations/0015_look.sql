@@ -1,0 +1,1 @@
+-- Looking: one question per poll of a claimer.

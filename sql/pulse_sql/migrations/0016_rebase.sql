@@ -1,0 +1,1 @@
+-- Rebase: after a logical restore, transaction ids of another cluster are replaced.
