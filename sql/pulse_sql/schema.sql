@@ -224,6 +224,86 @@ table pulse.log (
   constraint log_trace_check CHECK ((octet_length(trace) <= 512))
 ) partition by RANGE (seq)
 
+table pulse.log_1 of pulse.log FOR VALUES FROM ('1') TO ('1000001') (
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null default nextval('pulse.log_seq'::regclass),
+  submitted_at timestamp with time zone not null,
+  id uuid not null,
+  priority smallint not null default 0,
+  lane smallint not null default 0,
+  attempt smallint not null default 1,
+  charged smallint not null default 0,
+  max_attempts smallint not null default 25,
+  suspect boolean not null default false,
+  size integer not null generated ((octet_length((args)::text) + COALESCE(octet_length((meta)::text), 0))),
+  queue text not null default 'default'::text,
+  kind text not null,
+  args json not null default '{}'::json,
+  tenant text,
+  project text,
+  key text,
+  schedule_id uuid,
+  occurrence timestamp with time zone,
+  options json,
+  trace text,
+  meta json,
+  constraint log_1_seq_check CHECK (((seq >= 1) AND (seq < 1000001))),
+  constraint log_args_check CHECK ((octet_length((args)::text) <= 4194304)),
+  constraint log_attempt_check CHECK ((attempt >= 1)),
+  constraint log_charged_check CHECK ((charged >= 0)),
+  constraint log_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
+  constraint log_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
+  constraint log_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
+  constraint log_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
+  constraint log_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
+  constraint log_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
+  constraint log_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
+  constraint log_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
+  constraint log_size_check CHECK ((size <= 8388608)),
+  constraint log_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
+  constraint log_trace_check CHECK ((octet_length(trace) <= 512))
+) with (autovacuum_vacuum_insert_threshold=-1)
+
+table pulse.log_1000001 of pulse.log FOR VALUES FROM ('1000001') TO ('2000001') (
+  xid xid8 not null default pg_current_xact_id(),
+  seq bigint not null default nextval('pulse.log_seq'::regclass),
+  submitted_at timestamp with time zone not null,
+  id uuid not null,
+  priority smallint not null default 0,
+  lane smallint not null default 0,
+  attempt smallint not null default 1,
+  charged smallint not null default 0,
+  max_attempts smallint not null default 25,
+  suspect boolean not null default false,
+  size integer not null generated ((octet_length((args)::text) + COALESCE(octet_length((meta)::text), 0))),
+  queue text not null default 'default'::text,
+  kind text not null,
+  args json not null default '{}'::json,
+  tenant text,
+  project text,
+  key text,
+  schedule_id uuid,
+  occurrence timestamp with time zone,
+  options json,
+  trace text,
+  meta json,
+  constraint log_1000001_seq_check CHECK (((seq >= 1000001) AND (seq < 2000001))),
+  constraint log_args_check CHECK ((octet_length((args)::text) <= 4194304)),
+  constraint log_attempt_check CHECK ((attempt >= 1)),
+  constraint log_charged_check CHECK ((charged >= 0)),
+  constraint log_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
+  constraint log_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
+  constraint log_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
+  constraint log_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
+  constraint log_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
+  constraint log_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
+  constraint log_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
+  constraint log_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
+  constraint log_size_check CHECK ((size <= 8388608)),
+  constraint log_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
+  constraint log_trace_check CHECK ((octet_length(trace) <= 512))
+) with (autovacuum_vacuum_insert_threshold=-1)
+
 table pulse.log_default of pulse.log DEFAULT (
   xid xid8 not null default pg_current_xact_id(),
   seq bigint not null default nextval('pulse.log_seq'::regclass),
@@ -300,13 +380,14 @@ table pulse.outcome (
 )
 
 table pulse.partition (
-  name text not null,
   lower_seq bigint not null,
   upper_seq bigint not null,
+  name text not null,
   opened_at timestamp with time zone not null,
   closed_at timestamp with time zone,
+  closed_x xid8,
   constraint partition_check CHECK ((upper_seq > lower_seq)),
-  constraint partition_pkey PRIMARY KEY (name)
+  constraint partition_pkey PRIMARY KEY (lower_seq)
 )
 
 table pulse.place (
@@ -351,6 +432,10 @@ CREATE INDEX failure_id ON pulse.failure USING btree (id, attempt)
 CREATE INDEX key_id ON pulse.key USING btree (id)
 CREATE INDEX key_until ON pulse.key USING btree (until) WHERE (until IS NOT NULL)
 CREATE INDEX lease_executor ON pulse.lease USING btree (executor)
+CREATE INDEX log_1000001_id_idx ON pulse.log_1000001 USING btree (id)
+CREATE INDEX log_1000001_queue_priority_lane_xid_seq_idx ON pulse.log_1000001 USING btree (queue, priority, lane, xid, seq)
+CREATE INDEX log_1_id_idx ON pulse.log_1 USING btree (id)
+CREATE INDEX log_1_queue_priority_lane_xid_seq_idx ON pulse.log_1 USING btree (queue, priority, lane, xid, seq)
 CREATE INDEX log_default_id_idx ON pulse.log_default USING btree (id)
 CREATE INDEX log_default_queue_priority_lane_xid_seq_idx ON pulse.log_default USING btree (queue, priority, lane, xid, seq)
 CREATE INDEX log_id ON ONLY pulse.log USING btree (id)
@@ -364,6 +449,8 @@ CREATE INDEX result_at ON pulse.result USING btree (at)
 
 function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2cf830b102a071252d0d4b0beace6388
+function pulse.add_partition(width bigint) returns text
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 f1bc82caea543d2a92513697b521049f
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b4c36e4df4d12b0cf77b1a6309980442
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
@@ -378,8 +465,14 @@ function pulse.close(claims bigint[], tokens uuid[], positions integer[], ending
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 2d51915a1354edc2d8c45be16bc5c4c7
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
   plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
+function pulse.cut(most bigint) returns bigint
+  sql volatile security definer set search_path=pg_catalog, pg_temp md5 31e9e154af151f856f847c4493f928a8
 function pulse.discover() returns integer
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 e096b583149463ae78d761fe22b7813d
+function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 166e353b45a8904e1e3d1caac1ea4b13
+function pulse.empty_default(keep interval) returns boolean
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 de3224c1e6af7821b1e74b9cd75b4226
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
@@ -408,10 +501,14 @@ function pulse.hold_key(tenant text, key text, id uuid, until timestamp with tim
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 d9c8d81be4721a12d2f104958bc89bd9
 function pulse.hold_lane(j pulse.log) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 bec0260d8963958a8c8c4e1ea69322c2
+function pulse.is_decided(p pulse.partition) returns boolean
+  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c418abe908675aaffa147b57c471e2d6
 function pulse.is_pending(j pulse.log) returns boolean
   plpgsql stable set search_path=pg_catalog, pg_temp md5 0e5161e3f67a71aff4d896bfdaa36c9e
 function pulse.is_quiet(parked xid8) returns boolean
   sql volatile md5 763962b01cfc0191e2253e37a3f57c4e
+function pulse.keep_ahead(period interval DEFAULT '1 day'::interval, least_width bigint DEFAULT 1000000, OUT added text[], OUT burnt bigint, OUT starved boolean) returns record
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 da0d8cd7afe228cc2b15dc7094afaf37
 function pulse.keep_results(claim bigint, hit bit varying, results json, at timestamp with time zone) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 fe262a6fb6792add9ad769c356613752
 function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer
@@ -424,16 +521,24 @@ function pulse.mask_of(positions integer[], bits integer) returns bit varying
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 4e8c6ff870b71e329b26ca6502f3f41d
 function pulse.move(id uuid, queue text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 5fb62fa8100e3a283bdbb1a85d452511
+function pulse.note_partitions() returns void
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 754b8ef1c00ee0caac86ab0344b87f74
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
 function pulse.park(queues text[]) returns xid8
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 f11a3a7bd902924f21c4bf907fbe3275
+function pulse.partition_width(period interval, least_width bigint) returns bigint
+  sql volatile security definer set search_path=pg_catalog, pg_temp md5 8bdfd4c6d0e8dc5b37edcebf46ab4e9d
 function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 37ac105f2a9b767df8a5718ba126761b
 function pulse.pause(queue text, by text, reason text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 7bf23e1b64003bab4247055ad6575816
 function pulse.promote(most integer, OUT moved bigint, OUT next_s double precision) returns record
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1e87b5304818240436c332a0fe6631d0
+function pulse.prune(keep interval, keep_failures interval, most integer DEFAULT 5000, OUT claims bigint, OUT places bigint, OUT failures bigint, OUT outcomes bigint, OUT results bigint, OUT keys bigint, OUT wishes bigint, OUT executors bigint) returns record
+  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 96aa287287b2bfd0effd878bc709c5aa
+function pulse.prune_lanes(keep interval) returns integer
+  plpgsql volatile security definer set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c6d19f9110a10b01988f84cd78d7415f
 function pulse.queue_bit(queue text) returns bigint
   sql immutable parallel safe md5 a065e7cb2957ea74bb2f172c098572ba
 function pulse.reap(executor bigint, beats bigint) returns bigint
@@ -476,12 +581,15 @@ function pulse.write_claim(k pulse.claim, executor bigint, request bigint, queue
 -- triggers, rules, policies, statistics
 
 CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log FOR EACH ROW EXECUTE FUNCTION pulse.refuse_update()
+CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log_1 FOR EACH ROW EXECUTE FUNCTION pulse.refuse_update()
+CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log_1000001 FOR EACH ROW EXECUTE FUNCTION pulse.refuse_update()
 CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log_default FOR EACH ROW EXECUTE FUNCTION pulse.refuse_update()
 
 -- grants
 
 function pulse."fetch"(bigint,uuid): nobody but the owner
 function pulse.add_follow_ups(bigint,bit varying,json): nobody but the owner
+function pulse.add_partition(bigint): nobody but the owner
 function pulse.backoff(json,integer): nobody but the owner
 function pulse.cancel(uuid,text,text): nobody but the owner
 function pulse.claim(bigint,bigint,text[],integer[],integer,integer): nobody but the owner
@@ -489,7 +597,10 @@ function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,b
 function pulse.claim_of(pulse.log): nobody but the owner
 function pulse.close(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[]): nobody but the owner
 function pulse.cursor_of(text,smallint,smallint): nobody but the owner
+function pulse.cut(bigint): nobody but the owner
 function pulse.discover(): nobody but the owner
+function pulse.drop_partitions(interval): nobody but the owner
+function pulse.empty_default(interval): nobody but the owner
 function pulse.end_executor(bigint,text,bigint): nobody but the owner
 function pulse.enqueue(text,json,text,integer,timestamp with time zone,text,interval,text,text,integer,json,text,json,uuid,uuid,timestamp with time zone): nobody but the owner
 function pulse.enqueue_many(uuid[],text[],text[],text[],smallint[],json[]): nobody but the owner
@@ -503,19 +614,25 @@ function pulse.get(uuid): nobody but the owner
 function pulse.give_back(bigint,text,text): nobody but the owner
 function pulse.hold_key(text,text,uuid,timestamp with time zone): nobody but the owner
 function pulse.hold_lane(pulse.log): nobody but the owner
+function pulse.is_decided(pulse.partition): nobody but the owner
 function pulse.is_pending(pulse.log): nobody but the owner
 function pulse.is_quiet(xid8): nobody but the owner
+function pulse.keep_ahead(interval,bigint): nobody but the owner
 function pulse.keep_results(bigint,bit varying,json,timestamp with time zone): nobody but the owner
 function pulse.lane_lock(text,smallint,smallint): nobody but the owner
 function pulse.lane_of(text,text): nobody but the owner
 function pulse.lanes_with_work(text[],integer[],bigint,boolean): nobody but the owner
 function pulse.mask_of(integer[],integer): nobody but the owner
 function pulse.move(uuid,text,integer): nobody but the owner
+function pulse.note_partitions(): nobody but the owner
 function pulse.now(): nobody but the owner
 function pulse.park(text[]): nobody but the owner
+function pulse.partition_width(interval,bigint): nobody but the owner
 function pulse.pass_open(text[],bigint,bigint,bigint): nobody but the owner
 function pulse.pause(text,text,text): nobody but the owner
 function pulse.promote(integer): nobody but the owner
+function pulse.prune(interval,interval,integer): nobody but the owner
+function pulse.prune_lanes(interval): nobody but the owner
 function pulse.queue_bit(text): nobody but the owner
 function pulse.reap(bigint,bigint): nobody but the owner
 function pulse.refuse_isolation(): nobody but the owner
@@ -553,6 +670,8 @@ table pulse.key: nobody but the owner
 table pulse.lane: nobody but the owner
 table pulse.lease: nobody but the owner
 table pulse.log: nobody but the owner
+table pulse.log_1: nobody but the owner
+table pulse.log_1000001: nobody but the owner
 table pulse.log_default: nobody but the owner
 table pulse.migration: nobody but the owner
 table pulse.outcome: nobody but the owner

@@ -39,14 +39,16 @@ create index log_id   on pulse.log (id);
 -- What no partition was made for lands here: an enqueue never fails because maintenance is behind.
 create table pulse.log_default partition of pulse.log default;
 
--- The log's partitions. Numbers of a partition were drawn after `opened_at` and before `closed_at`, which lets a lookup
--- by a UUIDv7 find its partition.
+-- The log's partitions, and the ranges that fell to log_default because maintenance was behind (pulse.keep_ahead). Numbers
+-- of a range were drawn after `opened_at` and before `closed_at`, which lets a lookup by a UUIDv7 find its partition; only
+-- transactions up to `closed_x` can have drawn one.
 create table pulse.partition (
-  name      text        primary key,
-  lower_seq bigint      not null,
+  lower_seq bigint      primary key,
   upper_seq bigint      not null check (upper_seq > lower_seq),
+  name      text        not null,
   opened_at timestamptz not null,
-  closed_at timestamptz
+  closed_at timestamptz,
+  closed_x  xid8
 );
 
 -- refuse_update: the log is append-only for everyone, its owner included.
