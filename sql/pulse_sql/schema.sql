@@ -87,7 +87,6 @@ table pulse.discovery (
   floor_s bigint not null default 0,
   next_x xid8 not null default '0'::xid8,
   next_s bigint not null default 0,
-  seen_s bigint not null default '-1'::integer,
   constraint discovery_only_one_check CHECK (only_one),
   constraint discovery_pkey PRIMARY KEY (only_one)
 ) with (fillfactor=50)
@@ -468,7 +467,7 @@ function pulse.cursor_of(queue text, priority smallint, lane smallint) returns p
 function pulse.cut(most bigint) returns bigint
   sql volatile security definer set search_path=pg_catalog, pg_temp md5 31e9e154af151f856f847c4493f928a8
 function pulse.discover() returns integer
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 e096b583149463ae78d761fe22b7813d
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3c61afe80c676cc4e7f3e7244052e02b
 function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 166e353b45a8904e1e3d1caac1ea4b13
 function pulse.empty_default(keep interval) returns boolean
@@ -517,6 +516,8 @@ function pulse.lane_of(queue text, tenant text) returns smallint
   sql stable md5 27dfcbd91de18822f9011abac4080834
 function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean) returns TABLE(queue text, priority smallint, lane smallint, siblings bigint)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 38ef068a7f55f7b6f893318df0c1cbb9
+function pulse.look(queues text[], executors bigint[] DEFAULT '{}'::bigint[], OUT moment timestamp with time zone, OUT drawn bigint, OUT paused boolean, OUT resting text[], OUT ready boolean, OUT new_lanes integer, OUT due_s double precision, OUT cancels json) returns record
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 c5040c9c1761a49041f5e7671372b331
 function pulse.mask_of(positions integer[], bits integer) returns bit varying
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 4e8c6ff870b71e329b26ca6502f3f41d
 function pulse.move(id uuid, queue text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns boolean
@@ -622,6 +623,7 @@ function pulse.keep_results(bigint,bit varying,json,timestamp with time zone): n
 function pulse.lane_lock(text,smallint,smallint): nobody but the owner
 function pulse.lane_of(text,text): nobody but the owner
 function pulse.lanes_with_work(text[],integer[],bigint,boolean): nobody but the owner
+function pulse.look(text[],bigint[]): nobody but the owner
 function pulse.mask_of(integer[],integer): nobody but the owner
 function pulse.move(uuid,text,integer): nobody but the owner
 function pulse.note_partitions(): nobody but the owner

@@ -188,8 +188,7 @@ create table pulse.discovery (
   only_one boolean primary key default true check (only_one),
   floor_s  bigint not null default 0,
   next_x   xid8   not null default '0',
-  next_s   bigint not null default 0,
-  seen_s   bigint not null default -1
+  next_s   bigint not null default 0
 ) with (fillfactor = 50);
 insert into pulse.discovery default values;
 

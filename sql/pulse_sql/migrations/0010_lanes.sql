@@ -4,7 +4,7 @@
 --
 -- sent by   claimer, every second or so while numbers are drawn, and on a wake-up
 -- returns   how many lanes are new
--- index     log_lane, one probe per lane; partitions below the floor are pruned
+-- index     log_lane, one probe per lane and partition; partitions below the floor are pruned
 -- locks     discovery (only tried: whoever is at it does it for all)
 create function pulse.discover() returns integer
   language plpgsql
@@ -14,6 +14,8 @@ declare
   first   constant boolean := pg_current_xact_id_if_assigned() is null;
   drawn   constant bigint := coalesce(pg_sequence_last_value('pulse.log_seq'), 0);
   d       pulse.discovery;
+  -- Where the floor's partition begins: a condition that every row of it meets, so that no lane is waded through.
+  start   bigint;
   snap    pg_snapshot;
   added   integer;
 begin
@@ -22,12 +24,13 @@ begin
     return 0;
   end if;
   select * into d from pulse.discovery;          -- again, under the lock
+  start := coalesce((select max(p.lower_seq) from pulse.partition p where p.lower_seq <= d.floor_s), 0);
   with recursive lanes as (
-    (select j.queue, j.priority, j.lane from pulse.log j where j.seq > d.floor_s order by j.queue, j.priority, j.lane limit 1)
+    (select j.queue, j.priority, j.lane from pulse.log j where j.seq >= start order by j.queue, j.priority, j.lane limit 1)
     union all
     select n.* from lanes l, lateral (
       select j.queue, j.priority, j.lane from pulse.log j
-       where (j.queue, j.priority, j.lane) > (l.queue, l.priority, l.lane) and j.seq > d.floor_s
+       where (j.queue, j.priority, j.lane) > (l.queue, l.priority, l.lane) and j.seq >= start
        order by j.queue, j.priority, j.lane limit 1) n),
   new as (
     insert into pulse.lane (queue, priority, lane)

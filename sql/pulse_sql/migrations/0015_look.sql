@@ -1,1 +1,29 @@
--- Looking: one question per poll of a claimer.
+-- look: everything that a claimer wants to know when it polls, as one question. Writes nothing unless a lane is new, so that
+-- an idle system writes nothing at all.
+--
+-- sent by   claimer, at every poll
+-- takes     queues that it serves, executors of its runtime
+-- returns   moment: the database's time; drawn: the last number of the log; paused: dispatch is; resting: those of the queues
+--           that are paused; ready: a claim would find something; new_lanes: how many were discovered just now; due_s: seconds
+--           until the next delayed job is due (0: promote now; null: there is none); cancels: null or an array of
+--           [claim, position, reason] for jobs that these executors run and someone wants canceled, until they have ended
+-- index     delayed_due, cancel_request_executor, and those of lanes_with_work
+create function pulse.look(queues text[], executors bigint[] default '{}',
+    out moment timestamptz, out drawn bigint, out paused boolean, out resting text[], out ready boolean, out new_lanes integer,
+    out due_s float8, out cancels json)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set jit = off set plan_cache_mode = force_generic_plan as $$
+begin
+  moment := pulse.now();
+  drawn := coalesce(pg_sequence_last_value('pulse.log_seq'), 0);
+  new_lanes := pulse.discover();
+  select d.paused_at is not null,
+         array(select q.name from pulse.queue q where q.name = any (queues) and q.paused_at is not null),
+         exists (select from pulse.lanes_with_work(queues, array_fill(1, array[cardinality(queues)]), 0, false)),
+         (select greatest(extract(epoch from e.run_at - moment), 0) from pulse.delayed e order by e.run_at, e.id limit 1),
+         (select json_agg(json_build_array(r.claim, r.pos, r.reason)) from pulse.cancel_request r
+           where r.executor = any (executors) and exists (select from pulse.lease l where l.claim = r.claim and get_bit(l.open, r.pos) = 1))
+    into paused, resting, ready, due_s, cancels
+    from pulse.dispatch d;
+end $$;
