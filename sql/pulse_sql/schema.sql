@@ -1,6 +1,22 @@
 -- What the migrations make, read from the catalogues. Not to be applied: see migrations/.
 -- Written by `make snapshot`; a test fails when it is stale. A function is given by the md5 of its body.
 
+-- types
+
+type pulse.args_json domain json CHECK ((octet_length((VALUE)::text) <= 4194304))
+type pulse.attempt_number domain smallint CHECK ((VALUE >= 1))
+type pulse.attempts_budget domain smallint CHECK (((VALUE >= 1) AND (VALUE <= 1000)))
+type pulse.charged_number domain smallint CHECK ((VALUE >= 0))
+type pulse.key_text domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 500)))
+type pulse.kind_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
+type pulse.lane_number domain smallint CHECK (((VALUE >= 0) AND (VALUE <= 1023)))
+type pulse.meta_json domain json CHECK ((octet_length((VALUE)::text) <= 65536))
+type pulse.priority_number domain smallint CHECK (((VALUE >= '-10'::integer) AND (VALUE <= 10)))
+type pulse.project_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
+type pulse.queue_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 100)))
+type pulse.tenant_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
+type pulse.trace_text domain text CHECK ((octet_length(VALUE) <= 512))
+
 -- sequences
 
 sequence pulse.claim_id_seq as bigint start 1 increment 1 min 1 max 9223372036854775807 cache 1 owned by pulse.claim.id
@@ -49,37 +65,24 @@ table pulse.delayed (
   id uuid not null,
   run_at timestamp with time zone not null,
   submitted_at timestamp with time zone not null,
-  priority smallint not null,
-  lane smallint not null,
-  attempt smallint not null,
-  charged smallint not null,
-  max_attempts smallint not null,
+  priority pulse.priority_number not null,
+  lane pulse.lane_number not null,
+  attempt pulse.attempt_number not null,
+  charged pulse.charged_number not null,
+  max_attempts pulse.attempts_budget not null,
   suspect boolean not null default false,
-  queue text not null,
-  kind text not null,
-  args json not null,
-  tenant text,
-  project text,
-  key text,
+  queue pulse.queue_name not null,
+  kind pulse.kind_name not null,
+  args pulse.args_json not null,
+  tenant pulse.tenant_name,
+  project pulse.project_name,
+  key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
   options json,
-  trace text,
-  meta json,
-  constraint delayed_args_check CHECK ((octet_length((args)::text) <= 4194304)),
-  constraint delayed_attempt_check CHECK ((attempt >= 1)),
-  constraint delayed_charged_check CHECK ((charged >= 0)),
-  constraint delayed_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
-  constraint delayed_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
-  constraint delayed_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
-  constraint delayed_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
-  constraint delayed_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
-  constraint delayed_pkey PRIMARY KEY (id),
-  constraint delayed_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
-  constraint delayed_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
-  constraint delayed_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
-  constraint delayed_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
-  constraint delayed_trace_check CHECK ((octet_length(trace) <= 512))
+  trace pulse.trace_text,
+  meta pulse.meta_json,
+  constraint delayed_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000)
 
 table pulse.discovery (
@@ -158,7 +161,7 @@ view pulse.jobs (
   key text,
   trace text,
   meta json
-) as md5 ebea4fe1457476bf750d162d4f99c89d
+) as md5 75de59a031a2d0a40d0a668a06446f1e
 
 table pulse.key (
   tenant text not null,
@@ -189,38 +192,23 @@ table pulse.log (
   seq bigint not null default nextval('pulse.log_seq'::regclass),
   submitted_at timestamp with time zone not null,
   id uuid not null,
-  priority smallint not null default 0,
-  lane smallint not null default 0,
-  attempt smallint not null default 1,
-  charged smallint not null default 0,
-  max_attempts smallint not null default 25,
+  priority pulse.priority_number not null default 0,
+  lane pulse.lane_number not null default 0,
+  attempt pulse.attempt_number not null default 1,
+  charged pulse.charged_number not null default 0,
+  max_attempts pulse.attempts_budget not null default 25,
   suspect boolean not null default false,
-  size integer not null generated ((octet_length((args)::text) + COALESCE(octet_length((meta)::text), 0))),
-  queue text not null default 'default'::text,
-  kind text not null,
-  args json not null default '{}'::json,
-  tenant text,
-  project text,
-  key text,
+  queue pulse.queue_name not null default 'default'::text,
+  kind pulse.kind_name not null,
+  args pulse.args_json not null default '{}'::json,
+  tenant pulse.tenant_name,
+  project pulse.project_name,
+  key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
   options json,
-  trace text,
-  meta json,
-  constraint log_args_check CHECK ((octet_length((args)::text) <= 4194304)),
-  constraint log_attempt_check CHECK ((attempt >= 1)),
-  constraint log_charged_check CHECK ((charged >= 0)),
-  constraint log_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
-  constraint log_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
-  constraint log_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
-  constraint log_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
-  constraint log_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
-  constraint log_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
-  constraint log_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
-  constraint log_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
-  constraint log_size_check CHECK ((size <= 8388608)),
-  constraint log_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
-  constraint log_trace_check CHECK ((octet_length(trace) <= 512))
+  trace pulse.trace_text,
+  meta pulse.meta_json
 ) partition by RANGE (seq)
 
 table pulse.log_1 of pulse.log FOR VALUES FROM ('1') TO ('1000001') (
@@ -228,39 +216,23 @@ table pulse.log_1 of pulse.log FOR VALUES FROM ('1') TO ('1000001') (
   seq bigint not null default nextval('pulse.log_seq'::regclass),
   submitted_at timestamp with time zone not null,
   id uuid not null,
-  priority smallint not null default 0,
-  lane smallint not null default 0,
-  attempt smallint not null default 1,
-  charged smallint not null default 0,
-  max_attempts smallint not null default 25,
+  priority pulse.priority_number not null default 0,
+  lane pulse.lane_number not null default 0,
+  attempt pulse.attempt_number not null default 1,
+  charged pulse.charged_number not null default 0,
+  max_attempts pulse.attempts_budget not null default 25,
   suspect boolean not null default false,
-  size integer not null generated ((octet_length((args)::text) + COALESCE(octet_length((meta)::text), 0))),
-  queue text not null default 'default'::text,
-  kind text not null,
-  args json not null default '{}'::json,
-  tenant text,
-  project text,
-  key text,
+  queue pulse.queue_name not null default 'default'::text,
+  kind pulse.kind_name not null,
+  args pulse.args_json not null default '{}'::json,
+  tenant pulse.tenant_name,
+  project pulse.project_name,
+  key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
   options json,
-  trace text,
-  meta json,
-  constraint log_1_seq_check CHECK (((seq >= 1) AND (seq < 1000001))),
-  constraint log_args_check CHECK ((octet_length((args)::text) <= 4194304)),
-  constraint log_attempt_check CHECK ((attempt >= 1)),
-  constraint log_charged_check CHECK ((charged >= 0)),
-  constraint log_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
-  constraint log_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
-  constraint log_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
-  constraint log_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
-  constraint log_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
-  constraint log_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
-  constraint log_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
-  constraint log_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
-  constraint log_size_check CHECK ((size <= 8388608)),
-  constraint log_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
-  constraint log_trace_check CHECK ((octet_length(trace) <= 512))
+  trace pulse.trace_text,
+  meta pulse.meta_json
 ) with (autovacuum_vacuum_insert_threshold=-1)
 
 table pulse.log_1000001 of pulse.log FOR VALUES FROM ('1000001') TO ('2000001') (
@@ -268,39 +240,23 @@ table pulse.log_1000001 of pulse.log FOR VALUES FROM ('1000001') TO ('2000001') 
   seq bigint not null default nextval('pulse.log_seq'::regclass),
   submitted_at timestamp with time zone not null,
   id uuid not null,
-  priority smallint not null default 0,
-  lane smallint not null default 0,
-  attempt smallint not null default 1,
-  charged smallint not null default 0,
-  max_attempts smallint not null default 25,
+  priority pulse.priority_number not null default 0,
+  lane pulse.lane_number not null default 0,
+  attempt pulse.attempt_number not null default 1,
+  charged pulse.charged_number not null default 0,
+  max_attempts pulse.attempts_budget not null default 25,
   suspect boolean not null default false,
-  size integer not null generated ((octet_length((args)::text) + COALESCE(octet_length((meta)::text), 0))),
-  queue text not null default 'default'::text,
-  kind text not null,
-  args json not null default '{}'::json,
-  tenant text,
-  project text,
-  key text,
+  queue pulse.queue_name not null default 'default'::text,
+  kind pulse.kind_name not null,
+  args pulse.args_json not null default '{}'::json,
+  tenant pulse.tenant_name,
+  project pulse.project_name,
+  key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
   options json,
-  trace text,
-  meta json,
-  constraint log_1000001_seq_check CHECK (((seq >= 1000001) AND (seq < 2000001))),
-  constraint log_args_check CHECK ((octet_length((args)::text) <= 4194304)),
-  constraint log_attempt_check CHECK ((attempt >= 1)),
-  constraint log_charged_check CHECK ((charged >= 0)),
-  constraint log_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
-  constraint log_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
-  constraint log_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
-  constraint log_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
-  constraint log_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
-  constraint log_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
-  constraint log_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
-  constraint log_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
-  constraint log_size_check CHECK ((size <= 8388608)),
-  constraint log_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
-  constraint log_trace_check CHECK ((octet_length(trace) <= 512))
+  trace pulse.trace_text,
+  meta pulse.meta_json
 ) with (autovacuum_vacuum_insert_threshold=-1)
 
 table pulse.log_default of pulse.log DEFAULT (
@@ -308,38 +264,23 @@ table pulse.log_default of pulse.log DEFAULT (
   seq bigint not null default nextval('pulse.log_seq'::regclass),
   submitted_at timestamp with time zone not null,
   id uuid not null,
-  priority smallint not null default 0,
-  lane smallint not null default 0,
-  attempt smallint not null default 1,
-  charged smallint not null default 0,
-  max_attempts smallint not null default 25,
+  priority pulse.priority_number not null default 0,
+  lane pulse.lane_number not null default 0,
+  attempt pulse.attempt_number not null default 1,
+  charged pulse.charged_number not null default 0,
+  max_attempts pulse.attempts_budget not null default 25,
   suspect boolean not null default false,
-  size integer not null generated ((octet_length((args)::text) + COALESCE(octet_length((meta)::text), 0))),
-  queue text not null default 'default'::text,
-  kind text not null,
-  args json not null default '{}'::json,
-  tenant text,
-  project text,
-  key text,
+  queue pulse.queue_name not null default 'default'::text,
+  kind pulse.kind_name not null,
+  args pulse.args_json not null default '{}'::json,
+  tenant pulse.tenant_name,
+  project pulse.project_name,
+  key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
   options json,
-  trace text,
-  meta json,
-  constraint log_args_check CHECK ((octet_length((args)::text) <= 4194304)),
-  constraint log_attempt_check CHECK ((attempt >= 1)),
-  constraint log_charged_check CHECK ((charged >= 0)),
-  constraint log_key_check CHECK (((octet_length(key) >= 1) AND (octet_length(key) <= 500))),
-  constraint log_kind_check CHECK (((octet_length(kind) >= 1) AND (octet_length(kind) <= 200))),
-  constraint log_lane_check CHECK (((lane >= 0) AND (lane <= 1023))),
-  constraint log_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 1000))),
-  constraint log_meta_check CHECK ((octet_length((meta)::text) <= 65536)),
-  constraint log_priority_check CHECK (((priority >= '-10'::integer) AND (priority <= 10))),
-  constraint log_project_check CHECK (((octet_length(project) >= 1) AND (octet_length(project) <= 200))),
-  constraint log_queue_check CHECK (((octet_length(queue) >= 1) AND (octet_length(queue) <= 100))),
-  constraint log_size_check CHECK ((size <= 8388608)),
-  constraint log_tenant_check CHECK (((octet_length(tenant) >= 1) AND (octet_length(tenant) <= 200))),
-  constraint log_trace_check CHECK ((octet_length(trace) <= 512))
+  trace pulse.trace_text,
+  meta pulse.meta_json
 )
 
 table pulse.migration (
@@ -396,14 +337,13 @@ table pulse.place (
 )
 
 table pulse.queue (
-  name text not null,
+  name pulse.queue_name not null,
   lanes smallint not null default 1,
   paused_at timestamp with time zone,
   paused_by text,
   pause_reason text,
   updated_at timestamp with time zone not null default clock_timestamp(),
   constraint queue_lanes_check CHECK (((lanes >= 1) AND (lanes <= 1024))),
-  constraint queue_name_check CHECK (((octet_length(name) >= 1) AND (octet_length(name) <= 100))),
   constraint queue_pkey PRIMARY KEY (name)
 )
 
@@ -449,7 +389,7 @@ CREATE INDEX result_at ON pulse.result USING btree (at)
 function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2cf830b102a071252d0d4b0beace6388
 function pulse.add_partition(width bigint) returns text
-  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 f1bc82caea543d2a92513697b521049f
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 8cd4fa70d1e66486fbc3ff909aff8b30
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b4c36e4df4d12b0cf77b1a6309980442
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
@@ -457,11 +397,11 @@ function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT N
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 be59cb124c0feb852b92bc241e7582ec
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 3301ad5162e02f08a12207a2db6134ec
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 66db6b21f1fdbd632e9fc4648f6f26f2
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 2d51915a1354edc2d8c45be16bc5c4c7
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 7159075e2b71eef0bbe2ee3cc9abbde5
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
   plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
 function pulse.cut(most bigint) returns bigint
@@ -475,9 +415,9 @@ function pulse.empty_default(keep interval) returns boolean
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 285b7f2405438a3cd7158b8fa2dab763
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 5e7f79da67a69dabbcc3c56abe07a6d2
 function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
-  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 ee0f9a8c4e8332a3de7503d23d251291
+  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f5fd87e9ec46bbbd8e09c456a223a8f5
 function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[], started timestamp with time zone) returns uuid[]
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 c37dc66cf65ee84c8801a97997396788
 function pulse.executors_standing(OUT id bigint, OUT runtime text, OUT beats bigint, OUT ended boolean) returns SETOF record
@@ -493,7 +433,7 @@ function pulse.find(id uuid) returns SETOF pulse.log
 function pulse.free_keys(ids uuid[]) returns void
   sql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 faf2a5c8616a62e6aed54e61874b87c2
 function pulse.get(id uuid) returns SETOF pulse.jobs
-  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 cd69a3ae03ad8648632e0485d917511c
+  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 e2fbb9dda5758c050231d1eaf84dbd50
 function pulse.give_back(executor bigint, ending text, error text) returns bigint
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b7db5b692e1e114d7d5cabceb769cddc
 function pulse.hold_key(tenant text, key text, id uuid, until timestamp with time zone) returns uuid
@@ -513,7 +453,7 @@ function pulse.keep_results(claim bigint, hit bit varying, results json, at time
 function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer
   sql immutable parallel safe md5 8d8eb5a76b0afc4d153119aa72796a81
 function pulse.lane_of(queue text, tenant text) returns smallint
-  sql stable md5 27dfcbd91de18822f9011abac4080834
+  sql stable md5 dac8361810c4d319830058d46caa220b
 function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean) returns TABLE(queue text, priority smallint, lane smallint, siblings bigint)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 38ef068a7f55f7b6f893318df0c1cbb9
 function pulse.look(queues text[], executors bigint[] DEFAULT '{}'::bigint[], OUT moment timestamp with time zone, OUT drawn bigint, OUT paused boolean, OUT resting text[], OUT ready boolean, OUT new_lanes integer, OUT due_s double precision, OUT cancels json) returns record
@@ -535,7 +475,7 @@ function pulse.pass_open(queues text[], executor bigint, request bigint, drawn b
 function pulse.pause(queue text, by text, reason text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 7bf23e1b64003bab4247055ad6575816
 function pulse.promote(most integer, OUT moved bigint, OUT next_s double precision) returns record
-  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1e87b5304818240436c332a0fe6631d0
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 243773cd77f78d17cb3c32cb31ccc380
 function pulse.prune(keep interval, keep_failures interval, most integer DEFAULT 5000, OUT claims bigint, OUT places bigint, OUT failures bigint, OUT outcomes bigint, OUT results bigint, OUT keys bigint, OUT wishes bigint, OUT executors bigint) returns record
   plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 96aa287287b2bfd0effd878bc709c5aa
 function pulse.prune_lanes(keep interval) returns integer
@@ -560,6 +500,8 @@ function pulse.retry(id uuid) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 30edcceb972cdb06027ae84b7ef6c740
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 20888a015cd551731115739736172532
+function pulse.size_of(args json, meta json) returns integer
+  sql immutable parallel safe md5 3869c0e7ff801e703a5d07564067e08d
 function pulse.snooze(claims bigint[], tokens uuid[], positions integer[], delays_ms bigint[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 f714d281595782a0855f8f103d0cce6e
 function pulse.state_of(j pulse.log, OUT status text, OUT executor bigint, OUT started_at timestamp with time zone, OUT finished_at timestamp with time zone) returns record
@@ -573,7 +515,7 @@ function pulse.uuid7() returns uuid
 function pulse.uuid7_at(id uuid) returns timestamp with time zone
   sql immutable strict parallel safe md5 b29aeb4b252beafc471185a81175f507
 function pulse.wake(queue text) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 66682dbd3a2d6bce0337f8edc757148e
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 e65e4703c22d722e4108709190aa63ab
 function pulse.wire(id uuid, kind text, args json, attempt smallint, charged smallint, max_attempts smallint, suspect boolean, tenant text, project text, key text, schedule_id uuid, occurrence timestamp with time zone, options json, trace text, meta json) returns text
   sql stable md5 67efcc59f576e50d3735c6bf8520f660
 function pulse.write_claim(k pulse.claim, executor bigint, request bigint, queue text, priority smallint, lane smallint, drawn bigint, tracked integer[]) returns bigint
@@ -645,6 +587,7 @@ function pulse.release(bigint[],uuid[],integer[]): nobody but the owner
 function pulse.resume(text): nobody but the owner
 function pulse.retry(uuid): nobody but the owner
 function pulse.settle(bigint[],uuid[],bit varying[],integer[],json,json): nobody but the owner
+function pulse.size_of(json,json): nobody but the owner
 function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner
 function pulse.state_of(pulse.log): nobody but the owner
 function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner

@@ -31,7 +31,7 @@ create function pulse.lane_of(queue text, tenant text) returns smallint language
 -- sends     NOTIFY pulse with the queue's name; nothing at all unless someone is parked for it
 create function pulse.wake(queue text) returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  if (select last_value from pulse.parked) & pulse.queue_bit(queue) <> 0 then
+  if pg_sequence_last_value('pulse.parked') & pulse.queue_bit(queue) <> 0 then
     perform pg_notify('pulse', queue);
   end if;
 end $$;
@@ -101,7 +101,7 @@ begin
       insert into pulse.place (id, seq) values (enqueue.id, number);
     end if;
   end if;
-  if (select last_value from pulse.parked) <> 0 then
+  if pg_sequence_last_value('pulse.parked') <> 0 then
     perform pulse.wake(queue);
   end if;
   return id;
@@ -138,7 +138,7 @@ begin
   insert into pulse.place (id, seq)
     select a.id, a.seq from added a
      where coalesce(pulse.uuid7_at(a.id) not between started - interval '5 min' and started + interval '5 min', true);
-  if (select last_value from pulse.parked) <> 0 then
+  if pg_sequence_last_value('pulse.parked') <> 0 then
     for q in select distinct u from unnest(queues) u loop
       perform pulse.wake(q);
     end loop;

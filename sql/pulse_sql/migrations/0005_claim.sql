@@ -156,7 +156,7 @@ begin
                                  t.schedule_id, t.occurrence, t.options, t.trace, t.meta), ',') filter (where t.size <= 8192),
            null::xid8, sum(t.size) > bytes or bool_or(t.key is not null or t.schedule_id is not null) or max(t.size) > 8192
       into snap, found_n, n, last_x, k.seqs, k.ids, size, tracked, jobs, k.low_x, general
-      from (select * from pulse.log j
+      from (select j.*, pulse.size_of(j.args, j.meta) as size from pulse.log j
              where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
                and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s
              order by j.xid, j.seq limit slots) t;
@@ -170,7 +170,7 @@ begin
            min(t.xid) filter (where t.fits and t.xid <= k.x)
       into snap, found_n, n, last_x, k.seqs, k.ids, size, tracked, jobs, k.low_x
       from (select u.*, total <= bytes or u.nr = 1 as fits
-              from (select v.*, sum(v.size) over w as total, row_number() over w as nr
+              from (select v.*, sum(pulse.size_of(v.args, v.meta)) over w as total, row_number() over w as nr
                       from (select * from (
                               select j.* from
                                 (select o.x, o.s from unnest(k.late_x, k.late_s) o(x, s) where pg_visible_in_snapshot(o.x, (select pg_current_snapshot()))) o,

@@ -119,7 +119,7 @@ begin
   select count(*), array_agg(distinct v.queue) filter (where v.status is null), count((select 1 from freed))
     into total, woken, q
     from verdicts v;
-  if (select last_value from pulse.parked) <> 0 then
+  if pg_sequence_last_value('pulse.parked') <> 0 then
     foreach q in array coalesce(woken, '{}') loop
       perform pulse.wake(q);
     end loop;

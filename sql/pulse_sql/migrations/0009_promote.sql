@@ -24,7 +24,7 @@ begin
   seats as (
     insert into pulse.place (id, seq) select a.id, a.seq from added a)
   select count(*), array_agg(distinct a.queue) into moved, woken from added a;
-  if (select last_value from pulse.parked) <> 0 then
+  if pg_sequence_last_value('pulse.parked') <> 0 then
     foreach q in array coalesce(woken, '{}') loop
       perform pulse.wake(q);
     end loop;

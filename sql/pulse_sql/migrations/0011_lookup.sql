@@ -97,6 +97,8 @@ create view pulse.jobs as
      and not exists (select from pulse.place p where p.id = j.id and p.seq > j.seq);
 
 -- get: one job, as in pulse.jobs.
+--
+-- Casts, because RETURN QUERY does not take a domain for its type.
 create function pulse.get(id uuid) returns setof pulse.jobs
   language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
 begin
@@ -106,16 +108,16 @@ begin
       from pulse.outcome o where o.id = get.id;
   if found then return; end if;
   return query
-    select d.id, d.tenant, d.project, d.queue, d.kind, d.args, d.priority, case when d.charged > 0 then 'RETRYING' else 'PENDING' end,
-           d.attempt, d.charged, d.max_attempts, d.submitted_at, d.run_at, null::timestamptz, null::timestamptz,
+    select d.id, d.tenant::text, d.project::text, d.queue::text, d.kind::text, d.args::json, d.priority::smallint, case when d.charged > 0 then 'RETRYING' else 'PENDING' end,
+           d.attempt::smallint, d.charged::smallint, d.max_attempts::smallint, d.submitted_at, d.run_at, null::timestamptz, null::timestamptz,
            (select f.error from pulse.failure f where f.id = d.id order by f.attempt desc limit 1),
-           null::bigint, d.schedule_id, d.occurrence, d.key, d.trace, d.meta
+           null::bigint, d.schedule_id, d.occurrence, d.key::text, d.trace::text, d.meta::json
       from pulse.delayed d where d.id = get.id;
   if found then return; end if;
   return query
-    select j.id, j.tenant, j.project, j.queue, j.kind, j.args, j.priority, s.status, j.attempt, j.charged, j.max_attempts, j.submitted_at,
+    select j.id, j.tenant::text, j.project::text, j.queue::text, j.kind::text, j.args::json, j.priority::smallint, s.status, j.attempt::smallint, j.charged::smallint, j.max_attempts::smallint, j.submitted_at,
            null::timestamptz, s.started_at, s.finished_at,
            (select f.error from pulse.failure f where f.id = j.id order by f.attempt desc limit 1),
-           s.executor, j.schedule_id, j.occurrence, j.key, j.trace, j.meta
+           s.executor, j.schedule_id, j.occurrence, j.key::text, j.trace::text, j.meta::json
       from pulse.find(get.id) j, lateral pulse.state_of(j) s;
 end $$;

@@ -20,7 +20,7 @@ declare
   lower constant bigint := case when top > drawn + least(width / 2, 50000) or drawn = 0 then top else drawn + least(width, 100000) end;
   made  constant text   := 'log_' || lower;
 begin
-  execute format('create table pulse.%I (like pulse.log including all, check (seq >= %s and seq < %s))', made, lower, lower + width);
+  execute format('create table pulse.%I (like pulse.log including all)', made);
   execute format('alter table pulse.%I set (autovacuum_vacuum_insert_threshold = -1)', made);   -- gone before it is worth it
   execute format('alter table pulse.log attach partition pulse.%I for values from (%s) to (%s)', made, lower, lower + width);
   if lower > top then
