@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypedDict, Unpack
 from uuid import UUID
 
-from pulse_runtime.ids import uuid7
+from pulse_runtime.ids import uuid7, uuid7s
 from pulse_runtime.job_spec import Checked, Job, check
 from pulse_runtime.job_values import BadJob
 from pulse_runtime.producers import asynchronous, own, synchronous
@@ -69,7 +69,7 @@ def enqueue_many(jobs: Iterable[Job], *, on: Any = None) -> list[Handle]:
     """
     ask = own.ask if on is None else _bound(synchronous(on), on)
     checked = _all_checked(jobs)
-    ids = [uuid7() for _ in checked]
+    ids = uuid7s(len(checked))
     return _handles(ids, ask(statements.enqueue_many(ids, checked))) if checked else []
 
 
@@ -77,7 +77,7 @@ async def aenqueue_many(jobs: Iterable[Job], *, on: Any = None) -> list[Handle]:
     """`enqueue_many` for asynchronous connections."""
     ask = own.aask if on is None else _bound(asynchronous(on), on)
     checked = _all_checked(jobs)
-    ids = [uuid7() for _ in checked]
+    ids = uuid7s(len(checked))
     return _handles(ids, await ask(statements.enqueue_many(ids, checked))) if checked else []
 
 
@@ -118,4 +118,7 @@ def _handle(ours: UUID, answer: str) -> Handle:
 
 
 def _handles(ours: Sequence[UUID], answer: str) -> list[Handle]:
-    return [_handle(each, theirs) for each, theirs in zip(ours, statements.ids_of(answer), strict=True)]
+    taken = statements.ids_of(answer)
+    if not taken:  # no job had a key
+        return [Handle(each, True) for each in ours]  # noqa: FBT003
+    return [_handle(each, theirs) for each, theirs in zip(ours, taken, strict=True)]

@@ -415,11 +415,11 @@ function pulse.empty_default(keep interval) returns boolean
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 5e7f79da67a69dabbcc3c56abe07a6d2
-function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
-  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f5fd87e9ec46bbbd8e09c456a223a8f5
-function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[], started timestamp with time zone) returns uuid[]
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 c37dc66cf65ee84c8801a97997396788
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 0e19bac874d1320755689b3b21d2b5e2
+function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[] DEFAULT '{default}'::text[], priorities smallint[] DEFAULT '{0}'::smallint[], rest json[] DEFAULT NULL::json[]) returns uuid[]
+  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 a9e99bbe2e7db7a4406d722aa855874d
+function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 23de3ad465b69e67d9bd00f1a0a9e3b5
 function pulse.executors_standing(OUT id bigint, OUT runtime text, OUT beats bigint, OUT ended boolean) returns SETOF record
   sql stable set search_path=pg_catalog, pg_temp md5 57c46635b1a51dfed587de4d9f0c37b7
 function pulse.extend(executors bigint[]) returns bigint[]
@@ -442,6 +442,8 @@ function pulse.hold_lane(j pulse.log) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 bec0260d8963958a8c8c4e1ea69322c2
 function pulse.is_decided(p pulse.partition) returns boolean
   plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c418abe908675aaffa147b57c471e2d6
+function pulse.is_fresh(id uuid) returns boolean
+  sql volatile parallel safe md5 8ea5cb9b8421042bf3bf0fd18ddbb527
 function pulse.is_pending(j pulse.log) returns boolean
   plpgsql stable set search_path=pg_catalog, pg_temp md5 0e5161e3f67a71aff4d896bfdaa36c9e
 function pulse.is_quiet(parked xid8) returns boolean
@@ -514,6 +516,8 @@ function pulse.uuid7() returns uuid
   sql volatile parallel safe md5 60e12c5c35c9db981e778db12fb107be
 function pulse.uuid7_at(id uuid) returns timestamp with time zone
   sql immutable strict parallel safe md5 b29aeb4b252beafc471185a81175f507
+function pulse.uuid7_from(moment timestamp with time zone) returns uuid
+  sql immutable parallel safe md5 59c9c487dde142ba484c716bc81fb16f
 function pulse.wake(queue text) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 e65e4703c22d722e4108709190aa63ab
 function pulse.wire(id uuid, kind text, args json, attempt smallint, charged smallint, max_attempts smallint, suspect boolean, tenant text, project text, key text, schedule_id uuid, occurrence timestamp with time zone, options json, trace text, meta json) returns text
@@ -547,7 +551,7 @@ function pulse.empty_default(interval): nobody but the owner
 function pulse.end_executor(bigint,text,bigint): nobody but the owner
 function pulse.enqueue(text,json,text,integer,timestamp with time zone,text,interval,text,text,integer,json,text,json,uuid,uuid,timestamp with time zone): nobody but the owner
 function pulse.enqueue_many(uuid[],text[],text[],text[],smallint[],json[]): nobody but the owner
-function pulse.enqueue_rest(uuid[],text[],text[],text[],smallint[],json[],timestamp with time zone): nobody but the owner
+function pulse.enqueue_rest(uuid[],text[],text[],text[],smallint[],json[]): nobody but the owner
 function pulse.executors_standing(): nobody but the owner
 function pulse.extend(bigint[]): nobody but the owner
 function pulse.fail(bigint[],uuid[],integer[],text[],bigint[],bigint[]): nobody but the owner
@@ -558,6 +562,7 @@ function pulse.give_back(bigint,text,text): nobody but the owner
 function pulse.hold_key(text,text,uuid,timestamp with time zone): nobody but the owner
 function pulse.hold_lane(pulse.log): nobody but the owner
 function pulse.is_decided(pulse.partition): nobody but the owner
+function pulse.is_fresh(uuid): nobody but the owner
 function pulse.is_pending(pulse.log): nobody but the owner
 function pulse.is_quiet(xid8): nobody but the owner
 function pulse.keep_ahead(interval,bigint): nobody but the owner
@@ -594,6 +599,7 @@ function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner
 function pulse.unpark(text[]): nobody but the owner
 function pulse.uuid7(): nobody but the owner
 function pulse.uuid7_at(uuid): nobody but the owner
+function pulse.uuid7_from(timestamp with time zone): nobody but the owner
 function pulse.wake(text): nobody but the owner
 function pulse.wire(uuid,text,json,smallint,smallint,smallint,boolean,text,text,text,uuid,timestamp with time zone,json,text,json): nobody but the owner
 function pulse.write_claim(pulse.claim,bigint,bigint,text,smallint,smallint,bigint,integer[]): nobody but the owner

@@ -16,6 +16,14 @@ create function pulse.uuid7_at(id uuid) returns timestamptz language sql immutab
   return case when substr(id::text, 15, 1) = '7'
               then to_timestamp(('x' || substr(id::text, 1, 8) || substr(id::text, 10, 4))::bit(48)::bigint / 1000.0) end;
 
+-- is_fresh: was a UUIDv7 made within five minutes of now? Then its partition of the log can be told from it.
+create function pulse.is_fresh(id uuid) returns boolean language sql volatile parallel safe
+  return abs(date_part('epoch', clock_timestamp()) * 16000 - ('x' || translate(left(id::text, 15), '-', ''))::bit(52)::bigint) < 4800000;
+
+-- uuid7_from: the lowest UUIDv7 of a moment.
+create function pulse.uuid7_from(moment timestamptz) returns uuid language sql immutable parallel safe
+  return (lpad(to_hex((date_part('epoch', moment) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid;
+
 -- queue_bit: a queue's bit in pulse.parked. Queues may share one: the price is a needless wake-up.
 create function pulse.queue_bit(queue text) returns bigint language sql immutable parallel safe
   return 1::bigint << ((hashtext(queue) & 2147483647) % 62);
@@ -73,13 +81,18 @@ create function pulse.enqueue(
   schedule_id uuid default null, occurrence timestamptz default null
 ) returns uuid language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  started constant timestamptz := pulse.now();
-  made    constant timestamptz := pulse.uuid7_at(id);
+  -- What is computed here is compiled anew in each transaction, so little is: uuid7() alone costs 5 µs where it stands.
+  started timestamptz;
   lane    smallint := 0;
+  fresh   boolean;
   number  bigint;
   holder  uuid;
 begin
-  id := coalesce(id, pulse.uuid7());
+  started := pulse.now();
+  fresh := id is null or pulse.is_fresh(id);
+  if id is null then
+    id := pulse.uuid7();
+  end if;
   if tenant is not null then
     lane := pulse.lane_of(queue, tenant);
   end if;
@@ -97,7 +110,7 @@ begin
     insert into pulse.log (submitted_at, id, priority, lane, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
       values (started, enqueue.id, enqueue.priority, lane, enqueue.max_attempts, enqueue.queue, enqueue.kind, enqueue.args, enqueue.tenant, enqueue.project, enqueue.key, enqueue.schedule_id, enqueue.occurrence, enqueue.options, enqueue.trace, enqueue.meta)
       returning seq into number;
-    if made is null or made not between started - interval '5 min' and started + interval '5 min' then
+    if not fresh then
       insert into pulse.place (id, seq) values (enqueue.id, number);
     end if;
   end if;
@@ -110,34 +123,47 @@ end $$;
 -- enqueue_many: add many jobs in the caller's transaction by one call.
 --
 -- sent by   producers
--- takes     arrays of one length; `rest` holds null or an object with what is rare: run_at, key, key_for_s, tenant,
---           project, max_attempts, options, trace, meta, schedule_id, occurrence
+-- takes     ids and args, of one length; kinds, queues, priorities: as many, or one for all; rest: null, or as many, each null
+--           or an object with what is rare: run_at, key, key_for_s, tenant, project, max_attempts, options, trace, meta,
+--           schedule_id, occurrence
 -- returns   the ids in the same order; where a key is taken, the id of the job that has it
 -- locks     the keys, in their order, so that two calls cannot deadlock
-create function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[])
+create function pulse.enqueue_many(
+  ids uuid[], kinds text[], args text[], queues text[] default '{default}', priorities smallint[] default '{0}', rest json[] default null)
   returns uuid[] language plpgsql security definer
   set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
   started constant timestamptz := pulse.now();
-  plain   boolean := true;
+  size    constant integer := cardinality(ids);
+  oldest  constant uuid := pulse.uuid7_from(started - interval '5 min');
+  newest  constant uuid := pulse.uuid7_from(started + interval '5 min');
+  same_kind     constant text := case when cardinality(kinds) = 1 then kinds[1] end;            -- the one for all
+  same_queue    constant text := case when cardinality(queues) = 1 then queues[1] end;
+  same_priority constant smallint := case when cardinality(priorities) = 1 then priorities[1] end;
   q       text;
 begin
-  if not (cardinality(ids) = all (array[cardinality(kinds), cardinality(args), cardinality(queues), cardinality(priorities), cardinality(rest)])) then
+  if cardinality(args) <> size or coalesce(cardinality(rest), size) <> size or cardinality(kinds) not in (1, size)
+     or cardinality(queues) not in (1, size) or cardinality(priorities) not in (1, size) then
     raise exception 'enqueue_many needs arrays of one length' using errcode = 'invalid_parameter_value';
   end if;
   if array_remove(rest::text[], null) <> '{}' then
-    ids := pulse.enqueue_rest(ids, kinds, args, queues, priorities, rest, started);
-    plain := false;
+    ids := pulse.enqueue_rest(ids, kinds, args, queues, priorities, rest);
+  else
+    rest := null;
   end if;
-  with added as (
+  if rest is null and not exists (select from unnest(ids) i where i not between oldest and newest) then
     insert into pulse.log (submitted_at, id, priority, queue, kind, args)
-      select started, j.id, j.priority, j.queue, j.kind, j.args::json
-        from unnest(ids, kinds, args, queues, priorities, rest::text[]) j(id, kind, args, queue, priority, rest)
-       where plain or j.rest is null
-      returning id, seq)
-  insert into pulse.place (id, seq)
-    select a.id, a.seq from added a
-     where coalesce(pulse.uuid7_at(a.id) not between started - interval '5 min' and started + interval '5 min', true);
+      select started, j.id, coalesce(j.priority, same_priority), coalesce(j.queue, same_queue), coalesce(j.kind, same_kind), j.args::json
+        from unnest(ids, kinds, args, queues, priorities) j(id, kind, args, queue, priority);
+  else
+    with added as (
+      insert into pulse.log (submitted_at, id, priority, queue, kind, args)
+        select started, j.id, coalesce(j.priority, same_priority), coalesce(j.queue, same_queue), coalesce(j.kind, same_kind), j.args::json
+          from unnest(ids, kinds, args, queues, priorities, rest::text[]) j(id, kind, args, queue, priority, rest)
+         where j.rest is null
+        returning id, seq)
+    insert into pulse.place (id, seq) select a.id, a.seq from added a where a.id not between oldest and newest;
+  end if;
   if pg_sequence_last_value('pulse.parked') <> 0 then
     for q in select distinct u from unnest(queues) u loop
       perform pulse.wake(q);
@@ -149,14 +175,15 @@ end $$;
 -- enqueue_rest: the jobs of enqueue_many that have anything rare.
 --
 -- returns   the ids, with those of the holders where a key was taken
-create function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[], started timestamptz)
+create function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[])
   returns uuid[] language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   holder uuid;
   r      record;
 begin
   for r in
-    select j.ord, j.id, j.kind, j.args::json as args, j.queue, j.priority, o.*
+    select j.ord, j.id, coalesce(j.kind, kinds[1]) as kind, j.args::json as args, coalesce(j.queue, queues[1]) as queue,
+           coalesce(j.priority, priorities[1]) as priority, o.*
       from unnest(ids, kinds, args, queues, priorities, rest) with ordinality j(id, kind, args, queue, priority, rest, ord),
            json_to_record(j.rest) o(run_at timestamptz, key text, key_for_s float8, tenant text, project text, max_attempts smallint,
                                     options json, trace text, meta json, schedule_id uuid, occurrence timestamptz)
