@@ -120,5 +120,5 @@ def _handle(ours: UUID, answer: str) -> Handle:
 def _handles(ours: Sequence[UUID], answer: str) -> list[Handle]:
     taken = statements.ids_of(answer)
     if not taken:  # no job had a key
-        return [Handle(each, True) for each in ours]  # noqa: FBT003
+        return [Handle(each, True) for each in ours]
     return [_handle(each, theirs) for each, theirs in zip(ours, taken, strict=True)]

@@ -84,3 +84,35 @@ def grants_command() -> None:
     from pulse_sql import grants
 
     click.echo(grants(), nl=False)
+
+
+@db.command("rebase")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def rebase_command(dsn: str | None, yes: bool) -> int:
+    """Make a database that was restored from a dump fit for runtimes again.
+
+    Rows of the log carry the transaction ids of the server that wrote them. Restored to another server they may lie in
+    its future; runtimes then refuse to start. This gives every unfinished job a new delivery, in the old order. Jobs
+    that were running run again (not charged). Completed ones stay completed, without the history of their deliveries.
+
+    Stop every runtime first. It is one transaction: done, or nothing is.
+
+    \b
+    Example:
+      pg_restore -d app app.dump && pulse-runtime --dsn postgresql://app@db/app db rebase --yes
+    """
+    from pulse_runtime.cli.database import database, talk
+    from pulse_runtime.store.rebase import foreign_lanes, rebase
+
+    with database(dsn, prepare=True) as connection:
+        lanes = foreign_lanes(connection)
+        if not lanes:
+            talk("nothing to do: all transaction ids are this server's own")
+            return 0
+        talk(f"{lanes} lanes carry transaction ids of another server")
+        if not yes:
+            click.confirm("Rebase now? Every runtime must be stopped.", abort=True, err=True)
+        done = rebase(connection)
+    talk(f"{done.pending} jobs wait again, {done.running} of which were running; {done.completed} are completed")
+    return 0

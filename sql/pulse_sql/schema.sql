@@ -316,7 +316,7 @@ table pulse.outcome (
   trace text,
   meta json,
   constraint outcome_pkey PRIMARY KEY (id),
-  constraint outcome_status_check CHECK ((status = ANY (ARRAY['DEAD_LETTERED'::text, 'CANCELED'::text])))
+  constraint outcome_status_check CHECK ((status = ANY (ARRAY['DEAD_LETTERED'::text, 'CANCELED'::text, 'COMPLETED'::text])))
 )
 
 table pulse.partition (
@@ -430,6 +430,8 @@ function pulse."fetch"(claim bigint, token uuid) returns text
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 011e525969a66e55531503bd04666a2b
 function pulse.find(id uuid) returns SETOF pulse.log
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 cec58a9763880c730852a32d3fa1010e
+function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane smallint, xid xid8)
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 feaec120beb187c9a46a60cc15c0ddc8
 function pulse.free_keys(ids uuid[]) returns void
   sql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 faf2a5c8616a62e6aed54e61874b87c2
 function pulse.get(id uuid) returns SETOF pulse.jobs
@@ -486,6 +488,8 @@ function pulse.queue_bit(queue text) returns bigint
   sql immutable parallel safe md5 a065e7cb2957ea74bb2f172c098572ba
 function pulse.reap(executor bigint, beats bigint) returns bigint
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 10cafa481ddd91449d6e9ab2fd5c6a40
+function pulse.rebase(OUT pending bigint, OUT running bigint, OUT completed bigint) returns record
+  plpgsql volatile set lock_timeout=2s set search_path=pg_catalog, pg_temp md5 9626902776855c04a929ade17d4e0ef8
 function pulse.refuse_isolation() returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 657492d3dfa93adf8adaae43c94679eb
 function pulse.refuse_transition(asked text, id uuid, status text) returns void
@@ -556,6 +560,7 @@ function pulse.executors_standing(): nobody but the owner
 function pulse.extend(bigint[]): nobody but the owner
 function pulse.fail(bigint[],uuid[],integer[],text[],bigint[],bigint[]): nobody but the owner
 function pulse.find(uuid): nobody but the owner
+function pulse.foreign_xids(): nobody but the owner
 function pulse.free_keys(uuid[]): nobody but the owner
 function pulse.get(uuid): nobody but the owner
 function pulse.give_back(bigint,text,text): nobody but the owner
@@ -584,6 +589,7 @@ function pulse.prune(interval,interval,integer): nobody but the owner
 function pulse.prune_lanes(interval): nobody but the owner
 function pulse.queue_bit(text): nobody but the owner
 function pulse.reap(bigint,bigint): nobody but the owner
+function pulse.rebase(): nobody but the owner
 function pulse.refuse_isolation(): nobody but the owner
 function pulse.refuse_transition(text,uuid,text): nobody but the owner
 function pulse.refuse_update(): nobody but the owner

@@ -122,10 +122,11 @@ create table pulse.delayed (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create index delayed_due on pulse.delayed (run_at, id);
 
--- Jobs that ended otherwise than by success, with all that a retry needs: their log may be gone by then.
+-- Jobs that ended otherwise than by success, with all that a retry needs: their log may be gone by then (or all the ended ones,
+-- after a rebase).
 create table pulse.outcome (
   id           uuid        primary key,
-  status       text        not null check (status in ('DEAD_LETTERED', 'CANCELED')),
+  status       text        not null check (status in ('DEAD_LETTERED', 'CANCELED', 'COMPLETED')),   -- COMPLETED: by rebase alone
   at           timestamptz not null,
   reason       text,
   submitted_at timestamptz not null,
