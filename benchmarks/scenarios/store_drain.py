@@ -1,0 +1,112 @@
+"""Draining a full store by one client: beside a status table, and with failures beside without."""
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from benchmarks import AtLeast, Bench, Sample, scenario
+from benchmarks.store import pulse, status_table
+from benchmarks.store.cluster import Cluster, Connection
+from benchmarks.store.pulse import Batch, Claimer
+
+CLOSE = """select pulse.close(
+  %s::bigint[], %s::uuid[], %s::integer[], %s::text[], %s::bigint[], %s::text[], %s::bigint[])"""
+PROMOTE = "select moved from pulse.promote(1000)"
+RETRY_MS = 1  # not 0, which would spare it the table of delayed jobs
+
+
+@scenario(
+    "drain, batches of 500, 1 client",
+    rounds=7,
+    quick_rounds=3,
+    warmups=1,
+    targets=(AtLeast("pulse", 2.5, of="baseline"),),
+)
+def drain(bench: Bench[Cluster]) -> Sample:
+    """Jobs per second from a full table to an empty one: claim, then settle, each its own durable transaction."""
+    jobs = 50_000 if bench.quick else 200_000
+    bench.details["baseline"] = status_table.described()
+    return bench.interleaved(
+        pulse=lambda: _drain_pulse(bench.prepared, jobs), baseline=lambda: _drain_baseline(bench.prepared, jobs)
+    )
+
+
+@scenario(
+    "every third job fails once",
+    rounds=7,
+    quick_rounds=3,
+    warmups=1,
+    targets=(AtLeast("failing", 0.4, of="succeeding"),),
+)
+def failures(bench: Bench[Cluster]) -> Sample:
+    """Jobs per second until all have succeeded: failures are closed, wait for a millisecond in the table of delayed
+    jobs, are promoted, claimed a second time and settled. Beside the same loop without failures."""
+    jobs = 30_000 if bench.quick else 120_000
+    bench.details["every third job fails once"] = f"{CLOSE}\n{PROMOTE}; delay {RETRY_MS} ms, one promote per batch"
+    return bench.interleaved(
+        failing=lambda: _drain_with_failures(bench.prepared, jobs, every=3),
+        succeeding=lambda: _drain_with_failures(bench.prepared, jobs, every=0),
+    )
+
+
+def _drain_pulse(cluster: Cluster, jobs: int) -> float:
+    with cluster.connection() as connection:
+        pulse.load(connection, jobs)
+        claimer = Claimer(connection)
+        started = time.perf_counter()
+        for _ in pulse.drain(claimer, jobs):
+            pass
+        return jobs / (time.perf_counter() - started)
+
+
+def _drain_baseline(cluster: Cluster, jobs: int) -> float:
+    with cluster.connection() as connection:
+        status_table.load(connection, jobs)
+        done, started = 0, time.perf_counter()
+        while done < jobs:
+            ids = status_table.claim(connection, 1)
+            status_table.settle(connection, ids)
+            done += len(ids)
+        return jobs / (time.perf_counter() - started)
+
+
+def _drain_with_failures(cluster: Cluster, jobs: int, *, every: int) -> float:
+    """With `every` 0, nothing fails; the client does the same work in both cases."""
+    with cluster.connection() as connection:
+        pulse.load(connection, jobs)
+        claimer = Claimer(connection)
+        done, started = 0, time.perf_counter()
+        while done < jobs:
+            for batch in claimer.claim():
+                failed = _failing(batch, every)
+                if len(failed) < batch.n:
+                    done += claimer.settle([batch], [mask_without(failed, batch.n)])
+                if failed:
+                    _close(connection, batch, failed)
+            if every:
+                connection.execute(PROMOTE)
+        return jobs / (time.perf_counter() - started)
+
+
+def _failing(batch: Batch, every: int) -> list[int]:
+    """The positions that fail: first attempts, one in `every`."""
+    attempts = [job[3] for job in msgspec.json.decode(batch.jobs or "[]")]
+    return [pos for pos, attempt in enumerate(attempts) if every and attempt == 1 and pos % every == 0]
+
+
+def mask_without(failed: Sequence[int], n: int) -> str:
+    """`n` set bits but for these positions."""
+    bits = ["1"] * n
+    for pos in failed:
+        bits[pos] = "0"
+    return "".join(bits)
+
+
+def _close(connection: Connection, batch: Batch, failed: Sequence[int]) -> None:
+    n = len(failed)
+    error = "ValueError: the address was not found"
+    took = [1000] * n
+    connection.execute(
+        CLOSE, ([batch.claim] * n, [batch.token] * n, list(failed), ["fail"] * n, [RETRY_MS] * n, [error] * n, took)
+    )

@@ -1,0 +1,53 @@
+"""Databases with a past: jobs that were settled and kept, in many partitions."""
+
+from collections.abc import Callable
+
+from benchmarks.store import pulse
+from benchmarks.store.cluster import Connection
+from benchmarks.store.pulse import Claimer
+
+BATCH = 10_000
+PARTITION = 10_000
+CURRENT = 1_000_000
+PER_PARTITION = 1_000
+"""Jobs that were kept in each: a claim that opened one would find the pages of its indexes, not an empty file."""
+
+
+def keep_settled(connection: Connection, jobs: int, progress: Callable[[str], None]) -> None:
+    """Load `jobs`, then claim and settle them all."""
+    pulse.load(connection, jobs, progress=progress)
+    for done in pulse.drain(Claimer(connection), jobs, slots=BATCH):
+        if done % 100_000 < BATCH:
+            progress(f"{done:,} of {jobs:,} jobs settled")
+    connection.execute("vacuum analyze pulse.claim")
+
+
+def keep_partitions(connection: Connection, kept: int, progress: Callable[[str], None]) -> None:
+    """All but the last of `kept` partitions hold settled jobs; the log goes on in the last, which is large."""
+    made = int(connection.execute("select count(*) from pulse.partition").fetchall()[0][0])
+    for number in range(made, kept):
+        _add(connection, CURRENT if number == kept - 1 else PARTITION)
+    claimer = Claimer(connection)
+    for number in range(kept - 1):
+        if number % 20 == 0:
+            progress(f"{number} of {kept} partitions filled")
+        pulse.enqueue(connection, PER_PARTITION)
+        claimer.discover()
+        for _ in pulse.drain(claimer, PER_PARTITION):
+            pass
+        _cut(connection)
+
+
+def _add(connection: Connection, width: int) -> None:
+    """Its locks are tried for 50 ms only: a vacuum may be at the log."""
+    for _ in range(100):
+        if connection.execute("select pulse.add_partition(%s)", (width,)).fetchall()[0][0] is not None:
+            return
+    raise RuntimeError("no partition could be added: the locks were not to be had")
+
+
+def _cut(connection: Connection) -> None:
+    burnt = connection.execute("select pulse.cut(%s)", (CURRENT,)).fetchall()[0][0]
+    if not burnt:
+        raise RuntimeError("there is no next partition to go on in")
+    connection.execute("select pulse.note_partitions()")
