@@ -8,7 +8,7 @@ import msgspec
 from benchmarks import AtLeast, Bench, Sample, scenario
 from benchmarks.store import pulse, status_table
 from benchmarks.store.cluster import Cluster, Connection
-from benchmarks.store.pulse import Batch, Claimer
+from benchmarks.store.pulse import Batch, Claimer, array
 
 CLOSE = """select pulse.close(
   %s::bigint[], %s::uuid[], %s::integer[], %s::text[], %s::bigint[], %s::text[], %s::bigint[])"""
@@ -104,9 +104,7 @@ def mask_without(failed: Sequence[int], n: int) -> str:
 
 
 def _close(connection: Connection, batch: Batch, failed: Sequence[int]) -> None:
-    n = len(failed)
-    error = "ValueError: the address was not found"
-    took = [1000] * n
-    connection.execute(
-        CLOSE, ([batch.claim] * n, [batch.token] * n, list(failed), ["fail"] * n, [RETRY_MS] * n, [error] * n, took)
-    )
+    columns = (str(batch.claim), str(batch.token), None, "fail", str(RETRY_MS), '"ValueError: no such address"', "1000")
+    positions = array([str(pos) for pos in failed])
+    values = [positions if each is None else array([each] * len(failed)) for each in columns]
+    connection.execute(CLOSE, values)
