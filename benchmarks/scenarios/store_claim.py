@@ -22,7 +22,10 @@ LOOK = "select * from pulse.look(%s::text[])"
     targets=(Alike("claim_ms", within=1.3, stat="p50"), Alike("rows_read", within=1, label="rows read")),
 )
 def depth(bench: Bench[Cluster]) -> Sample:
-    """One claim of each depth in turn; the depth stays, as every batch that was settled is followed by a new one."""
+    """One claim of each depth in turn; the depth stays, as every batch that was settled is followed by a new one.
+
+    All that is pending lies in one partition: every further one that has pending jobs costs a claim one row.
+    """
     depths = {"10 k": 10_000, "200 k": 200_000, "1 M": 1_000_000}
     if not bench.quick:
         depths = {"10 k": 10_000, "1 M": 1_000_000, "5 M": 5_000_000}
@@ -79,6 +82,7 @@ def _database(bench: Bench[Cluster]) -> Connection:
 
 def _pending(bench: Bench[Cluster], jobs: int) -> Steady:
     connection = _database(bench)
+    history.go_on_in_one(connection, jobs + 1_000_000)
     pulse.load(connection, jobs, progress=bench.progress)
     return Steady(connection)
 

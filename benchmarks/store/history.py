@@ -24,8 +24,7 @@ def keep_settled(connection: Connection, jobs: int, progress: Callable[[str], No
 
 def keep_partitions(connection: Connection, kept: int, progress: Callable[[str], None]) -> None:
     """All but the last of `kept` partitions hold settled jobs; the log goes on in the last, which is large."""
-    made = int(connection.execute("select count(*) from pulse.partition").fetchall()[0][0])
-    for number in range(made, kept):
+    for number in range(_made(connection), kept):
         _add(connection, CURRENT if number == kept - 1 else PARTITION)
     claimer = Claimer(connection)
     for number in range(kept - 1):
@@ -36,6 +35,18 @@ def keep_partitions(connection: Connection, kept: int, progress: Callable[[str],
         for _ in pulse.drain(claimer, PER_PARTITION):
             pass
         _cut(connection)
+
+
+def go_on_in_one(connection: Connection, room: int) -> None:
+    """A log without jobs goes on in a partition of its own that has room for so many."""
+    _add(connection, room)
+    for _ in range(_made(connection) - 1):
+        connection.execute("select nextval('pulse.log_seq')")
+        _cut(connection)
+
+
+def _made(connection: Connection) -> int:
+    return int(connection.execute("select count(*) from pulse.partition").fetchall()[0][0])
 
 
 def _add(connection: Connection, width: int) -> None:
