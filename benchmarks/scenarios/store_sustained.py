@@ -7,7 +7,7 @@ from typing import NamedTuple
 from benchmarks import AtLeast, AtMost, Bench, Sample, scenario
 from benchmarks.store import meters, pulse, status_table
 from benchmarks.store.cluster import Cluster, connected
-from benchmarks.store.crew import Member, Tally, crew
+from benchmarks.store.crew import Member, Tally, crew, tally
 from benchmarks.store.pulse import BATCH, Claimer
 
 PAUSE_S = 0.001  # of a claimer that found nothing, or another one at it
@@ -96,14 +96,14 @@ def claim_baseline(dsn: str, jobs: int, done: Tally) -> Iterator[None]:
 def _run(
     cluster: Cluster, jobs: int, enqueuer: Callable[..., Iterator[None]], claimer: Callable[..., Iterator[None]]
 ) -> Cost:
-    done = Tally()
-    with cluster.database() as dsn, connected(dsn) as admin:
+    with tally() as done, cluster.database() as dsn, connected(dsn) as admin:
         members = [Member(enqueuer, (dsn, jobs)), *[Member(claimer, (dsn, jobs, done))] * CLAIMERS]
         with crew(members) as go:
             admin.execute("checkpoint")
             before = meters.read(admin, cluster.postmaster)
             seconds = go()
             used = meters.read(admin, cluster.postmaster).since(before)
-    if done.sum != jobs:
-        raise RuntimeError(f"{jobs} jobs were enqueued and {done.sum} settled")
+        settled = done.sum
+    if settled != jobs:
+        raise RuntimeError(f"{jobs} jobs were enqueued and {settled} settled")
     return Cost(rate=jobs / seconds, wal_bytes=used.wal_bytes / jobs, cpu_us=used.cpu_s / jobs * 1e6)
