@@ -10,7 +10,7 @@ from benchmarks.store.cluster import Cluster, connected
 from benchmarks.store.crew import Member, Tally, crew, tally
 from benchmarks.store.pulse import BATCH, Claimer
 
-PAUSE_S = 0.001  # of a claimer that found nothing, or another one at it
+PAUSE_S = 0.002  # of a claimer that found nothing, or another one at it
 CLAIMERS = 2
 
 
