@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from benchmarks.store.cluster import BASELINE, Connection
-from benchmarks.store.pulse import ARGS, BATCH, array
+from benchmarks.store.pulse import ARGS, BATCH, args_array, array
 
 LOAD = "insert into baseline.job (kind, args) select 'mail', %s::json from generate_series(1, %s)"
-ENQUEUE = "insert into baseline.job (kind, args) select * from unnest(%s::text[], %s::json[])"
+ENQUEUE = "insert into baseline.job (kind, args) select 'mail', args from unnest(%s::json[]) args"
 # Arguments as text: decoding them is the executor's business on both sides.
 CLAIM = """
 update baseline.job set status = 'running', claimed_by = %s, claimed_at = now() where id = any (array(
@@ -16,8 +16,6 @@ update baseline.job set status = 'running', claimed_by = %s, claimed_at = now() 
 SETTLE = """
 update baseline.job set status = 'done', finished_at = now() where id = any (%s::bigint[]) and status = 'running'
 """
-_KINDS = array(["mail"] * BATCH)
-_ARGS = array(['"' + ARGS.replace('"', '\\"') + '"'] * BATCH)
 
 
 def described() -> str:
@@ -32,7 +30,7 @@ def load(connection: Connection, jobs: int) -> None:
 
 def enqueue(connection: Connection) -> None:
     """A batch by one statement over arrays."""
-    connection.execute(ENQUEUE, (_KINDS, _ARGS))
+    connection.execute(ENQUEUE, (args_array(BATCH),))
 
 
 def claim(connection: Connection, claimer: int) -> list[int]:
