@@ -38,8 +38,13 @@ def cpu_s(pid: int) -> float:
 
 def server_cpu_s(postmaster: int) -> float:
     """CPU that the postmaster and all its processes have used, those that ended included. Never falls."""
-    root = process_of(Path(f"/proc/{postmaster}/stat").read_text())
-    return (root.own + root.reaped + sum(each.own for each in _processes() if each.parent == postmaster)) / TICKS_PER_S
+    path = Path(f"/proc/{postmaster}/stat")
+    root = process_of(path.read_text())
+    while True:
+        living = sum(each.own for each in _processes() if each.parent == postmaster)
+        before, root = root, process_of(path.read_text())
+        if root.reaped == before.reaped:  # else one ended while we looked, and was counted twice or not at all
+            return (root.own + root.reaped + living) / TICKS_PER_S
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,10 @@ update baseline.job set status = 'running', claimed_by = %s, claimed_at = now() 
   select id from baseline.job where queue = 'default' and status = 'pending'
    order by priority desc, id limit 500 for update skip locked)) returning id, kind, args::text, attempt, max_attempts
 """
+# coalesce, or else the planner adds the entries of job_running, dead ones included, to those of the primary key.
 SETTLE = """
-update baseline.job set status = 'done', finished_at = now() where id = any (%s::bigint[]) and status = 'running'
+update baseline.job set status = 'done', finished_at = now()
+ where id = any (%s::bigint[]) and coalesce(status, '') = 'running'
 """
 
 
