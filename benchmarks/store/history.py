@@ -9,17 +9,30 @@ from benchmarks.store.pulse import Claimer
 BATCH = 10_000
 PARTITION = 10_000
 CURRENT = 1_000_000
+DATED = """update pulse.partition p
+   set opened_at = now() - (%s - q.day) * interval '1 day' - interval '1 hour',
+       closed_at = now() - (%s - q.day) * interval '1 day' + interval '22 hours'
+  from (select lower_seq, row_number() over (order by lower_seq) - 1 as day from pulse.partition) q
+ where q.lower_seq = p.lower_seq"""
+"""Each partition is of its day, counted from the first."""
 PER_PARTITION = 1_000
 """Jobs that were kept in each: a claim that opened one would find the pages of its indexes, not an empty file."""
 
 
-def keep_settled(connection: Connection, jobs: int, progress: Callable[[str], None]) -> None:
-    """Load `jobs`, then claim and settle them all."""
-    pulse.load(connection, jobs, progress=progress)
-    for done in pulse.drain(Claimer(connection), jobs, slots=BATCH):
-        if done % 100_000 < BATCH:
-            progress(f"{done:,} of {jobs:,} jobs settled")
-    connection.execute("vacuum analyze pulse.claim")
+def keep_days(connection: Connection, jobs: int, days: int, progress: Callable[[str], None]) -> None:
+    """`jobs` that were settled, as many on each of the last `days`, and a partition for each day."""
+    for _ in range(_made(connection), days + 1):
+        _add(connection, max(CURRENT, jobs // days))
+    claimer = Claimer(connection)
+    for day in range(days):
+        progress(f"day {day + 1} of {days}, {jobs // days:,} jobs each")
+        pulse.insert(connection, jobs // days, days_ago=days - day)
+        claimer.discover()
+        for _ in pulse.drain(claimer, jobs // days, slots=BATCH):
+            pass
+        _cut(connection)
+    connection.execute(DATED, (days, days))
+    connection.execute("vacuum analyze")
 
 
 def keep_partitions(connection: Connection, kept: int, progress: Callable[[str], None]) -> None:

@@ -12,7 +12,7 @@ from benchmarks.store.cluster import Connection
 BATCH = 500
 ARGS = '{"to": "someone@example.com", "subject": "hello"}'
 LOAD = """insert into pulse.log (submitted_at, id, queue, kind, args)
-select clock_timestamp(), {uuid7}(), %s, 'mail', %s::json from generate_series(1, %s)"""
+select clock_timestamp(), {uuid7}, %s, 'mail', %s::json from generate_series(1, %s)"""
 CLAIM = "select claim, token, n, jobs from pulse.claim(%s, %s, %s::text[], %s::integer[], %s)"
 SETTLE = "select settled from pulse.settle(%s, %s, %s::bit varying[], %s::integer[])"
 # As `pulse_runtime.enqueue_many` sends it: what is the same for all is sent once.
@@ -77,13 +77,19 @@ def load(
     connection: Connection, jobs: int, *, queue: str = "default", progress: Callable[[str], None] = lambda _: None
 ) -> None:
     """Put many pending jobs into the log by the server's own means, with the maintenance that goes with them."""
-    uuid7 = "uuidv7" if connection.info.server_version >= 180_000 else "pulse.uuid7"
     for done in range(0, jobs, LOAD_STEP):
         progress(f"{done:,} of {jobs:,} jobs loaded")
-        connection.execute(LOAD.format(uuid7=uuid7).encode(), (queue, ARGS, min(LOAD_STEP, jobs - done)))
+        insert(connection, min(LOAD_STEP, jobs - done), queue=queue)
         connection.execute("select pulse.keep_ahead()")
     connection.execute("select pulse.discover()")
     connection.execute("vacuum analyze pulse.log")
+
+
+def insert(connection: Connection, jobs: int, *, queue: str = "default", days_ago: int = 0) -> None:
+    """The bare rows, with ids of that day. (Before Postgres 18, with ids of today.)"""
+    own = connection.info.server_version >= 180_000
+    uuid7 = f"uuidv7(interval '{-days_ago} days')" if own else "pulse.uuid7()"
+    connection.execute(LOAD.format(uuid7=uuid7).encode(), (queue, ARGS, jobs))
 
 
 def drain(claimer: Claimer, jobs: int, *, slots: int = BATCH) -> Iterator[int]:
