@@ -409,7 +409,7 @@ function pulse.cut(most bigint) returns bigint
 function pulse.discover() returns integer
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3c61afe80c676cc4e7f3e7244052e02b
 function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
-  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 166e353b45a8904e1e3d1caac1ea4b13
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 17a3b8240abf3d221d95d37a783c5853
 function pulse.empty_default(keep interval) returns boolean
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 de3224c1e6af7821b1e74b9cd75b4226
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean

@@ -162,6 +162,8 @@ begin
     begin
       lock table only pulse.log in access exclusive mode;
       execute format('lock table pulse.log_default, pulse.%I in access exclusive mode nowait', p.name);
+      -- Again, now that nobody can write: a writer that drew its xid after ours had may have committed while we waited.
+      continue when not pulse.is_decided(p);
       execute format('drop table pulse.%I', p.name);
       delete from pulse.partition q where q.lower_seq = p.lower_seq;
       dropped := dropped || p.name;
