@@ -415,9 +415,9 @@ function pulse.empty_default(keep interval) returns boolean
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 0e19bac874d1320755689b3b21d2b5e2
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 ee683d01d0aaebd6bfe8add3bf14acb8
 function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[] DEFAULT '{default}'::text[], priorities smallint[] DEFAULT '{0}'::smallint[], rest json[] DEFAULT NULL::json[]) returns uuid[]
-  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 a9e99bbe2e7db7a4406d722aa855874d
+  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 c31b603f955c066449c15797f24d5c06
 function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 23de3ad465b69e67d9bd00f1a0a9e3b5
 function pulse.executors_standing(OUT id bigint, OUT runtime text, OUT beats bigint, OUT ended boolean) returns SETOF record
@@ -504,6 +504,8 @@ function pulse.resume(queue text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
 function pulse.retry(id uuid) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 30edcceb972cdb06027ae84b7ef6c740
+function pulse.see_partitions() returns bigint
+  sql volatile md5 fa52d7df79a7e5457dc9770c1302af90
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 20888a015cd551731115739736172532
 function pulse.size_of(args json, meta json) returns integer
@@ -597,6 +599,7 @@ function pulse.register_executor(text,text,text,integer,text,text[]): nobody but
 function pulse.release(bigint[],uuid[],integer[]): nobody but the owner
 function pulse.resume(text): nobody but the owner
 function pulse.retry(uuid): nobody but the owner
+function pulse.see_partitions(): nobody but the owner
 function pulse.settle(bigint[],uuid[],bit varying[],integer[],json,json): nobody but the owner
 function pulse.size_of(json,json): nobody but the owner
 function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner

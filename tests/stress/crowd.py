@@ -13,7 +13,7 @@ from typing import Protocol
 import psycopg
 from stress.audit import Auditor, wrong_at_rest
 from stress.claimers import Claimer, Reaper
-from stress.keeper import Keeper
+from stress.keeper import Keeper, Sweeper, narrow
 from stress.line import WITNESS, Line
 from stress.producers import Meddler, Producer
 from stress.record import Seen
@@ -27,8 +27,8 @@ class Member(Protocol):
     def step(self) -> None: ...
 
 
-Role = type[Producer] | type[Meddler] | type[Claimer] | type[Reaper] | type[Keeper] | type[Auditor]
-OTHERS: Sequence[tuple[Role, int]] = ((Claimer, 5), (Reaper, 1), (Keeper, 1), (Meddler, 2), (Auditor, 1))
+Role = type[Producer] | type[Meddler] | type[Claimer] | type[Reaper] | type[Keeper] | type[Sweeper] | type[Auditor]
+OTHERS: Sequence[tuple[Role, int]] = ((Claimer, 5), (Reaper, 1), (Keeper, 1), (Sweeper, 1), (Meddler, 2), (Auditor, 1))
 
 
 def problems_of(
@@ -37,6 +37,7 @@ def problems_of(
     """What was wrong: whatever stopped the crowd, or what is found when it has gone; nothing is what we want."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(WITNESS)
+        narrow(connection)
     crowd = Crowd(dsn, seed=seed, seconds=seconds)
     crowd.run([restart] * restarts if restart else [])
     seen = crowd.seen
@@ -55,7 +56,8 @@ def problems_of(
 
 def _too_little(seen: Seen, seconds: float) -> list[str]:
     """A run in which little happened, or in which the claimers never caught up, proves nothing."""
-    needed = {"reaps": 2, "stale reports": 1, "moved": 1, "key was taken": 1, "empty polls": seen.did["polls"] // 20}
+    needed = {"reaps": 2, "stale reports": 1, "moved": 1, "key was taken": 1, "keep_ahead": 3, "drop_partitions": 3}
+    needed["empty polls"] = seen.did["polls"] // 20
     found = [f"too few {what}: {seen.did[what]}" for what, times in needed.items() if seen.did[what] < times]
     if len(seen.settled) < 50 * seconds:
         found.append(f"only {len(seen.settled)} jobs were settled")

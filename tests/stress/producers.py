@@ -10,7 +10,7 @@ from stress.record import Seen
 from pulse_runtime.ids import uuid7
 
 QUEUES = ["mail", "billing"]
-PRIORITIES = [0, 0, 0, 5, -3]
+PRIORITIES = [*[0, 5, -3] * 20, *range(-10, 11)]  # some lanes are rare, and forgotten in between
 ENQUEUE = (
     "select pulse.enqueue(kind => 'k', id => %s, queue => %s, priority => %s, max_attempts => %s, key => %s,"
     " run_at => case when %s then pulse.now() + interval '30 ms' end)"
