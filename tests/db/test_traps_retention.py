@@ -51,7 +51,7 @@ def test_a_transaction_that_enqueued_before_a_partition_was_made_can_write_into_
 ) -> None:
     """Postgres tells a transaction of new partitions only when it locks something that it had not locked before."""
     one = "select pulse.enqueue(kind => 'k')"
-    many = "select pulse.enqueue_many(array[pulse.uuid7()], '{k}', array['{}'], '{default}', '{0}', array[null]::json[])"
+    many = "select pulse.enqueue_many(array[pulse.uuid7()], '{k}', array['{}'], '{default}', '{0}', '{null}')"
     writer, statement = connect(autocommit=False), one if call == "one" else many
     for _ in range(3):
         writer.execute(statement.encode(), prepare=True)

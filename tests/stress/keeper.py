@@ -3,7 +3,6 @@
 import random
 
 import psycopg
-
 from stress.line import Line
 from stress.record import Seen
 

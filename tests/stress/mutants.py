@@ -85,4 +85,12 @@ MUTANTS = (
         "cancel and move without the lane's lock",
         (("  select pg_advisory_xact_lock(1886745441, pulse.lane_lock(j.queue, j.priority, j.lane))\n", "  select null::void\n"),),
     ),
+    Mutant(
+        "a partition dropped although a job in it is pending or late",
+        (("  return not waits and not exists (", "  return not exists ("),),
+    ),
+    Mutant(
+        "a partition dropped although a job in it is leased",
+        (("u.seq < p.upper_seq and get_bit(l.open, u.ord::integer - 1) = 1);", "u.seq < p.upper_seq and false);"),),
+    ),
 )  # fmt: skip
