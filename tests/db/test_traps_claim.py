@@ -15,7 +15,10 @@ COLLISION = """
   select one, two, apart >> 16, apart & 65535 from pairs
    where apart >> 16 between -10 and 10 and apart & 65535 < 1024 limit 1
 """
-ROW = "insert into pulse.log (submitted_at, id, kind, queue, priority, lane) values (now(), pulse.uuid7(), 'k', %s, %s, %s)"
+ROW = """
+  insert into pulse.log (submitted_at, id, kind, queue, priority, lane)
+    values (pulse.now(), pulse.uuid7(), 'k', %s, %s, %s)
+"""
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def test_a_row_draws_its_xid_before_its_number(store: Store) -> None:
 
 def test_no_function_names_the_columns_that_a_row_draws_itself(store: Store) -> None:
     """Trap 1: `(seq, xid) values (default, default), …` draws them the wrong way round."""
-    found = {name: columns for name, columns in store.connection.execute(INSERTS.encode()).fetchall()}
+    found = dict(store.connection.execute(INSERTS.encode()).fetchall())
     assert {"enqueue", "enqueue_many", "promote", "close", "retry", "move"} <= found.keys()
     assert {name for name, columns in found.items() if {"xid", "seq"} & set(columns)} <= {"rebase"}
 
@@ -76,9 +76,14 @@ def test_what_must_see_the_present_refuses_a_snapshot_of_the_past(
 
 def test_a_claim_pipelined_behind_a_write_is_refused(store: Store) -> None:
     """Trap 3: pipelined statements without a sync are one transaction."""
-    with pytest.raises(psycopg.errors.ActiveSqlTransaction), store.connection.pipeline():
-        store.connection.execute("select pulse.enqueue(kind => 'k')")
-        store.connection.execute("select pulse.claim(%s, 1, '{default}', '{1}', 1)", (store.executor,))
+
+    def write_and_claim() -> None:
+        with store.connection.pipeline():
+            store.connection.execute("select pulse.enqueue(kind => 'k')")
+            store.connection.execute("select pulse.claim(%s, 1, '{default}', '{1}', 1)", (store.executor,))
+
+    with pytest.raises(psycopg.errors.ActiveSqlTransaction):
+        write_and_claim()
 
 
 def test_a_claim_over_several_lanes_reads_the_sequence_once_before_it_draws_its_xid(store: Store) -> None:
