@@ -8,13 +8,14 @@ from stress.record import Seen
 
 WIDTH = 300
 # A partition lasts for a fraction of a second and is dropped as soon as it may be.
+KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '200 ms', {WIDTH})"
 ROUNDS = (
-    f"select cardinality(added) from pulse.keep_ahead(interval '200 ms', {WIDTH})",
+    *[KEEP_AHEAD] * 4,
     "select pulse.cut(1000)",
-    "select cardinality(dropped) from pulse.drop_partitions(interval '100 ms')",
     "select claims from pulse.prune(interval '100 ms', interval '1 day')",
     "select pulse.prune_lanes(interval '300 ms')",
 )
+DROP = "(select array_to_string(dropped, ' ') from pulse.drop_partitions(interval '100 ms'))"
 
 
 def narrow(connection: psycopg.Connection[tuple[object, ...]]) -> None:
@@ -22,7 +23,7 @@ def narrow(connection: psycopg.Connection[tuple[object, ...]]) -> None:
     for (name,) in connection.execute("select name from pulse.partition").fetchall():
         connection.execute(f"drop table pulse.{name}".encode())
     connection.execute("truncate pulse.partition")
-    connection.execute(ROUNDS[0].encode())
+    connection.execute(KEEP_AHEAD.encode())
 
 
 class Keeper:
@@ -45,12 +46,13 @@ class Sweeper:
 
     def step(self) -> None:
         self._seen.stop.wait(0.02)
-        kind = self._dice.choices(ROUNDS, weights=[4, 1, 4, 1, 1])[0]
-        self._seen.count(kind.split("pulse.")[1].split("(")[0], self._line.ask(kind))
+        if self._dice.random() < 0.4:
+            self._drop()
+        else:
+            self._line.read(self._dice.choice(ROUNDS))
 
-
-def kept_of(line: Line, seqs: dict[str, int]) -> set[str]:
-    """Of jobs and their numbers, those whose partition was not dropped."""
-    ranges = line.read("select lower_seq, upper_seq from pulse.partition")
-    top = max(upper for _, upper in ranges)  # numbers beyond are in log_default
-    return {job for job, seq in seqs.items() if seq >= top or any(lower <= seq < upper for lower, upper in ranges)}
+    def _drop(self) -> None:
+        ranges = self._line.read("select name, lower_seq, upper_seq from pulse.partition")
+        names = (self._line.tell(DROP) or "").split()
+        with self._seen.lock:
+            self._seen.dropped += [range(lower, upper) for name, lower, upper in ranges if name in names]

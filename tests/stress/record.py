@@ -18,6 +18,7 @@ class Seen:
     retried: Counter[str] = field(default_factory=Counter)  # dead letters that were given another life
     deliveries: Counter[int] = field(default_factory=Counter)  # by number in the log
     last_seq: dict[str, int] = field(default_factory=dict)  # of the delivery that was settled
+    dropped: list[range] = field(default_factory=list)  # numbers whose partition was dropped
     did: Counter[str] = field(default_factory=Counter)  # what happened how often, to see that enough did
     problems: list[str] = field(default_factory=list)
 
@@ -29,6 +30,10 @@ class Seen:
     def count(self, what: str, times: int = 1) -> None:
         with self.lock:
             self.did[what] += times
+
+    def summary(self) -> str:
+        ends = {name: sum(getattr(self, name).values()) for name in ("settled", "canceled", "dead", "retried")}
+        return f"{len(self.sent)} jobs, {ends | self.did}, {len(self.dropped)} partitions dropped"
 
     def unfinished(self) -> list[str]:
         """Jobs that must still come to an end, as far as we know."""
@@ -53,6 +58,8 @@ class Seen:
         return found
 
     def statuses(self) -> dict[str, str]:
-        """What each job must be now."""
-        wanted = dict.fromkeys(self.dead, "DEAD_LETTERED")
-        return wanted | dict.fromkeys(self.canceled, "CANCELED") | dict.fromkeys(self.settled, "COMPLETED")
+        """What each job must be now. A success whose partition was dropped must be gone."""
+        wanted = dict.fromkeys(self.dead, "DEAD_LETTERED") | dict.fromkeys(self.canceled, "CANCELED")
+        wanted |= dict.fromkeys(self.settled, "COMPLETED")
+        gone = {job for job, seq in self.last_seq.items() if any(seq in numbers for numbers in self.dropped)}
+        return {job: status for job, status in wanted.items() if job not in gone}
