@@ -389,7 +389,7 @@ CREATE INDEX result_at ON pulse.result USING btree (at)
 function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 48f56207e61e895a9ea6d1494045a12c
 function pulse.add_partition(width bigint) returns text
-  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 8cd4fa70d1e66486fbc3ff909aff8b30
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 6d6389a0fa27d799aea4f0e29fa8f2d1
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 5999b47fa203a554ea17bb8b2ce388e4
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
@@ -507,7 +507,7 @@ function pulse.retry(id uuid) returns boolean
 function pulse.see_partitions() returns bigint
   sql volatile md5 fa52d7df79a7e5457dc9770c1302af90
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f074e6ad298a2ea3f3b4f82c45e488a9
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f074e6ad298a2ea3f3b4f82c45e488a9
 function pulse.size_of(args json, meta json) returns integer
   sql immutable parallel safe md5 3869c0e7ff801e703a5d07564067e08d
 function pulse.snooze(claims bigint[], tokens uuid[], positions integer[], delays_ms bigint[]) returns bigint

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from cluster_kit import TEMPLATE, Cluster
 from fix_cluster import Connection, database
-from plan_kit import Work, watched
+from plan_kit import Work, buffers_of, watched
 from store_kit import Store
 
 PARTITIONS = 60
@@ -105,3 +105,100 @@ def test_a_claim_reads_its_batch_and_no_more(store: Store, queue: str, most_part
     assert work.log_rows <= 2 * BATCH
     assert len(work.partitions) <= most_partitions
     assert work.rows["claim"] <= 20
+
+
+def test_an_empty_poll_reads_next_to_nothing(store: Store) -> None:
+    """Trap 10: by rows and buffers, which a busy machine does not change."""
+    for _ in range(3):
+        store.enqueue(queue="quiet")
+        store.settle(store.claim(1, ("quiet",))[0])
+    question = "select * from pulse.claim(%s, 9, '{quiet}', '{1}', 500)"
+    work = work_of(store, question, store.executor)
+    assert_no_scan(work)
+    assert work.log_rows == 0
+    assert work.rows["claim"] <= 4
+    assert len(work.partitions) <= 4
+    assert buffers_of(store.connection, question, store.executor) <= 40
+
+
+def test_a_settle_reads_its_claim_and_lease(store: Store) -> None:
+    """Trap 13: and no other lease, however many there are, though the plan was made when there were few."""
+    batch, more = store.claim(BATCH, ("bulk",))[0], store.claim(BATCH, ("bulk",))[0]
+    store.settle(batch)
+    for _ in range(10):
+        store.claim(1, ("bulk",))
+    with watched(store.connection) as work:
+        assert store.settle(more) == BATCH
+    assert_no_scan(work)
+    assert work.log_rows == 0
+    assert work.rows["lease"] <= 4
+
+
+def test_a_close_finds_each_job_in_the_partition_that_the_ledger_names(store: Store) -> None:
+    (batch,) = store.claim(200, ("bulk",))
+    values = [batch.claim] * 100, [batch.token] * 100
+    call = "select pulse.fail(%s, %s, %s::int[], %s, %s::bigint[])"
+    store.ask(call, *values, list(range(100)), ["x"] * 100, [0] * 100)
+    with watched(store.connection) as work:
+        assert store.ask(call, *values, list(range(100, 200)), ["x"] * 100, [0] * 100) == 100
+    assert_no_scan(work)
+    assert work.log_rows <= 200
+    assert work.rows["claim"] <= 4
+
+
+@pytest.mark.parametrize("number", [1, ROWS // 2, ROWS - 50])
+def test_a_lookup_asks_the_partitions_of_its_hour(store: Store, number: int) -> None:
+    job = store.ask("select id from pulse.log where seq = %s", number)
+    work = work_of(store, "select status from pulse.get(%s)", job)
+    assert_no_scan(work)
+    assert work.log_rows <= 2
+    assert len(work.partitions) <= 4
+    assert work.rows.get("claim", 0) <= 4
+
+
+def test_discovery_looks_above_its_floor(store: Store) -> None:
+    for _ in range(3):
+        store.enqueue(queue="mail")
+        store.ask("select pulse.discover()")
+    store.enqueue(queue="mail")
+    with watched(store.connection) as work:
+        store.ask("select pulse.discover()")
+    assert_no_scan(work)
+    assert work.log_rows <= 10
+    assert len(work.partitions) <= 4
+
+
+def test_a_look_reads_a_few_rows_for_each_lane(store: Store) -> None:
+    work = work_of(store, "select * from pulse.look('{mail,bulk}', %s)", [store.executor])
+    assert_no_scan(work)
+    assert work.log_rows <= 10 + PARTITIONS  # the first row of the backlog is looked for in all of them
+    assert work.rows.get("claim", 0) <= 4
+    assert work.rows["delayed"] == 1
+
+
+def test_a_promotion_reads_what_is_due(store: Store) -> None:
+    store.ask("select pulse.promote(100)")
+    with watched(store.connection) as work:
+        assert store.ask("select moved from pulse.promote(100)") == 100
+    assert_no_scan(work)
+    assert work.rows["delayed"] <= 4 * 100
+    assert work.log_rows == 0
+
+
+def test_a_cancel_reads_one_job(store: Store) -> None:
+    question = "select id from pulse.log where queue = 'bulk' and seq > %s order by seq limit 1"
+    one, two = (store.ask(question, number) for number in (ROWS * 0.9, ROWS * 0.95))
+    store.ask("select pulse.cancel(%s)", one)
+    with watched(store.connection) as work:
+        assert store.ask("select pulse.cancel(%s)", two) == "CANCELED"
+    assert_no_scan(work)
+    assert work.log_rows <= 8
+    assert len(work.partitions) <= 4
+
+
+@pytest.mark.parametrize("queue", ["mail", "bulk"])
+def test_a_fetch_reads_its_batch(store: Store, queue: str) -> None:
+    (batch,) = store.claim(100, (queue,))
+    work = work_of(store, "select pulse.fetch(%s, %s)", batch.claim, batch.token)
+    assert_no_scan(work)
+    assert work.log_rows <= 200

@@ -22,7 +22,8 @@ create function pulse.settle(
   claims bigint[], tokens uuid[], masks bit varying[], took_us integer[],
   results json default null, follow_ups json default null, out settled bigint, out stale bigint[])
   language plpgsql
-  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
+  set enable_mergejoin = off set jit = off
   set plan_cache_mode = force_generic_plan as $$
 declare
   r       record;
