@@ -104,6 +104,16 @@ def test_whoever_wakes_leaves_the_other_queues_parked(store: Store) -> None:
     assert store.ask("select pg_sequence_last_value('pulse.parked') = pulse.queue_bit('billing')")
 
 
+def test_a_lane_is_found_however_long_its_first_transaction_stays_open(store: Store, connect: Connect) -> None:
+    """Trap 7: discovery looks only above a floor, which waits for whoever may yet commit below it."""
+    writer = connect(autocommit=False)
+    writer.execute("select pulse.enqueue(kind => 'k', queue => 'new')")
+    work_through(store, 5)  # discovers each time
+    assert store.claim(1, ("new",)) == []
+    writer.commit()
+    assert len(store.claim(1, ("new",))) == 1
+
+
 @pytest.mark.parametrize("ending", ["commit", "rollback"])
 def test_two_hundred_thousand_uncommitted_jobs_are_waded_through_once(
     store: Store, connect: Connect, ending: str
