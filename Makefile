@@ -7,9 +7,10 @@ BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS  ?=
 PG    ?=
+SECONDS ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-mutants test-pg lint bench snapshot lock clean venv model
+.PHONY: help run test test-all test-mutants test-pg stress lint bench snapshot lock clean venv model
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +23,9 @@ test: $(READY) ## the tests, under five minutes (ARGS="-k name")
 
 test-all: $(READY) ## the tests and their long versions
 	$(BIN)/python -m pytest -m "not mutants" --hypothesis-profile long $(ARGS)
+
+stress: $(READY) ## a crowd on the store for 30 s while Postgres crashes twice (SECONDS=600 for longer)
+	PULSE_STRESS_S=$(SECONDS) $(BIN)/python -m pytest -m long tests/db/test_stress.py -s $(ARGS)
 
 test-mutants: $(READY) ## break the shipped SQL in known ways; the stress test must notice each
 	$(BIN)/python -m pytest -m mutants $(ARGS)

@@ -19,7 +19,7 @@ from pulse_runtime.store.migrate import migrate
 TEMPLATE = "pulse_template"
 SETTINGS = {
     "max_connections": "100",
-    "max_prepared_transactions": "10",
+    "max_prepared_transactions": "450",
     "autovacuum": "on",
     "synchronous_commit": "on",  # else a crash of the server loses commits; without fsync it costs next to nothing
     "shared_buffers": "64MB",  # a clone begins with a checkpoint, which looks at all of them

@@ -387,11 +387,11 @@ CREATE INDEX result_at ON pulse.result USING btree (at)
 -- functions
 
 function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 2cf830b102a071252d0d4b0beace6388
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 48f56207e61e895a9ea6d1494045a12c
 function pulse.add_partition(width bigint) returns text
-  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 8cd4fa70d1e66486fbc3ff909aff8b30
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 6d6389a0fa27d799aea4f0e29fa8f2d1
 function pulse.backoff(options json, charged integer) returns interval
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 b4c36e4df4d12b0cf77b1a6309980442
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 5999b47fa203a554ea17bb8b2ce388e4
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 78d2cfdb31e9e6432e2af941ab30f81c
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
@@ -401,7 +401,7 @@ function pulse.claim_lane(executor bigint, request bigint, queue text, priority 
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 7159075e2b71eef0bbe2ee3cc9abbde5
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1cabc2d54e501bd8ab1ac00f4f7bc1be
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
   plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
 function pulse.cut(most bigint) returns bigint
@@ -409,15 +409,15 @@ function pulse.cut(most bigint) returns bigint
 function pulse.discover() returns integer
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3c61afe80c676cc4e7f3e7244052e02b
 function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
-  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 166e353b45a8904e1e3d1caac1ea4b13
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 17a3b8240abf3d221d95d37a783c5853
 function pulse.empty_default(keep interval) returns boolean
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 de3224c1e6af7821b1e74b9cd75b4226
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 0e19bac874d1320755689b3b21d2b5e2
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 ee683d01d0aaebd6bfe8add3bf14acb8
 function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[] DEFAULT '{default}'::text[], priorities smallint[] DEFAULT '{0}'::smallint[], rest json[] DEFAULT NULL::json[]) returns uuid[]
-  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 a9e99bbe2e7db7a4406d722aa855874d
+  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 c31b603f955c066449c15797f24d5c06
 function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 23de3ad465b69e67d9bd00f1a0a9e3b5
 function pulse.executors_standing(OUT id bigint, OUT runtime text, OUT beats bigint, OUT ended boolean) returns SETOF record
@@ -453,7 +453,7 @@ function pulse.is_quiet(parked xid8) returns boolean
 function pulse.keep_ahead(period interval DEFAULT '1 day'::interval, least_width bigint DEFAULT 1000000, OUT added text[], OUT burnt bigint, OUT starved boolean) returns record
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 da0d8cd7afe228cc2b15dc7094afaf37
 function pulse.keep_results(claim bigint, hit bit varying, results json, at timestamp with time zone) returns void
-  sql volatile set search_path=pg_catalog, pg_temp md5 fe262a6fb6792add9ad769c356613752
+  sql volatile set search_path=pg_catalog, pg_temp md5 8228baade61d9ddc093de228577f78f8
 function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer
   sql immutable parallel safe md5 8d8eb5a76b0afc4d153119aa72796a81
 function pulse.lane_of(queue text, tenant text) returns smallint
@@ -503,9 +503,11 @@ function pulse.release(claims bigint[], tokens uuid[], positions integer[]) retu
 function pulse.resume(queue text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
 function pulse.retry(id uuid) returns boolean
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 30edcceb972cdb06027ae84b7ef6c740
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 91afb99506c6f6266c990e82448eb7b0
+function pulse.see_partitions() returns bigint
+  sql volatile md5 fa52d7df79a7e5457dc9770c1302af90
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 20888a015cd551731115739736172532
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f074e6ad298a2ea3f3b4f82c45e488a9
 function pulse.size_of(args json, meta json) returns integer
   sql immutable parallel safe md5 3869c0e7ff801e703a5d07564067e08d
 function pulse.snooze(claims bigint[], tokens uuid[], positions integer[], delays_ms bigint[]) returns bigint
@@ -597,6 +599,7 @@ function pulse.register_executor(text,text,text,integer,text,text[]): nobody but
 function pulse.release(bigint[],uuid[],integer[]): nobody but the owner
 function pulse.resume(text): nobody but the owner
 function pulse.retry(uuid): nobody but the owner
+function pulse.see_partitions(): nobody but the owner
 function pulse.settle(bigint[],uuid[],bit varying[],integer[],json,json): nobody but the owner
 function pulse.size_of(json,json): nobody but the owner
 function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner

@@ -44,6 +44,12 @@ begin
   end if;
 end $$;
 
+-- see_partitions: learn of the log's partitions that were made since this transaction first used it. Postgres tells a
+-- transaction of such changes only when it locks a relation that it holds no lock on; opening any other one will do, and
+-- its lock is not kept. Without it, a transaction that stays open fails when the numbers reach a partition it never saw.
+create function pulse.see_partitions() returns bigint language sql volatile
+  return pg_relation_size('pulse.migration'::regclass);
+
 -- hold_key: take a key for a job.
 --
 -- sent by   enqueue, enqueue_many
@@ -107,6 +113,9 @@ begin
       values (enqueue.id, enqueue.run_at, started, enqueue.priority, lane, 1, 0, enqueue.max_attempts, enqueue.queue, enqueue.kind, enqueue.args, enqueue.tenant, enqueue.project, enqueue.key, enqueue.schedule_id, enqueue.occurrence, enqueue.options, enqueue.trace, enqueue.meta);
     if run_at > started + interval '500 ms' then return id; end if;     -- polling finds it in time
   else
+    if pg_current_xact_id_if_assigned() is not null then
+      perform pulse.see_partitions();
+    end if;
     insert into pulse.log (submitted_at, id, priority, lane, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
       values (started, enqueue.id, enqueue.priority, lane, enqueue.max_attempts, enqueue.queue, enqueue.kind, enqueue.args, enqueue.tenant, enqueue.project, enqueue.key, enqueue.schedule_id, enqueue.occurrence, enqueue.options, enqueue.trace, enqueue.meta)
       returning seq into number;
@@ -150,6 +159,9 @@ begin
     ids := pulse.enqueue_rest(ids, kinds, args, queues, priorities, rest);
   else
     rest := null;
+  end if;
+  if pg_current_xact_id_if_assigned() is not null then
+    perform pulse.see_partitions();
   end if;
   if rest is null and not exists (select from unnest(ids) i where i not between oldest and newest) then
     insert into pulse.log (submitted_at, id, priority, queue, kind, args)

@@ -1,5 +1,5 @@
 -- Claiming: the lanes that have something, and a batch from them. docs/decisions/0002 has the argument why nothing is
--- lost; tests/db/stress tries to break it. Change nothing here without running `make test-mutants`.
+-- lost; tests/stress tries to break it. Change nothing here without running `make test-mutants`.
 
 -- lane_lock: the key of a lane's advisory lock. Lanes may share one: busy is not empty, the caller asks again.
 create function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer language sql immutable parallel safe

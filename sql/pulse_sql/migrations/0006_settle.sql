@@ -22,7 +22,8 @@ create function pulse.settle(
   claims bigint[], tokens uuid[], masks bit varying[], took_us integer[],
   results json default null, follow_ups json default null, out settled bigint, out stale bigint[])
   language plpgsql
-  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
+  set enable_mergejoin = off set jit = off
   set plan_cache_mode = force_generic_plan as $$
 declare
   r       record;
@@ -45,7 +46,7 @@ begin
       left join pulse.lease l on l.claim = a.claim and l.token = a.token and length(l.open) = length(a.mask)
      order by a.ord
   loop
-    bits := bit_count(r.mask);
+    bits := coalesce(bit_count(r.mask), 0);
     took := took_us[offset_ + 1 : offset_ + bits];
     offset_ := offset_ + bits;
     if r.hit is null or r.hit <> r.mask then
@@ -94,7 +95,7 @@ create function pulse.keep_results(claim bigint, hit bit varying, results json, 
     select c.ids[(e -> 1)::text::integer + 1], keep_results.at, e -> 2
       from json_array_elements(results) e join pulse.claim c on c.id = keep_results.claim
      where (e -> 0)::text::bigint = keep_results.claim
-       and (e -> 1)::text::integer between 0 and length(hit) - 1 and get_bit(hit, (e -> 1)::text::integer) = 1
+       and case when (e -> 1)::text::integer between 0 and length(hit) - 1 then get_bit(hit, (e -> 1)::text::integer) = 1 end
     on conflict (id) do update set at = excluded.at, result = excluded.result
 $$;
 
@@ -107,6 +108,6 @@ begin
     from json_array_elements(follow_ups) e,
          json_to_record(e -> 2) o(id uuid, kind text, args json, queue text, priority smallint)
    where (e -> 0)::text::bigint = claim
-     and (e -> 1)::text::integer between 0 and length(hit) - 1 and get_bit(hit, (e -> 1)::text::integer) = 1
+     and case when (e -> 1)::text::integer between 0 and length(hit) - 1 then get_bit(hit, (e -> 1)::text::integer) = 1 end
   having count(*) > 0;
 end $$;

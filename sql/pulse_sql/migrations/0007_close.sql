@@ -26,7 +26,7 @@ begin
          when 'list' then (delays ->> least(charged - 1, json_array_length(delays) - 1))::float8
          when 'exponential' then (policy ->> 'first_s')::float8 * least((policy ->> 'factor')::float8 ^ (charged - 1), 1e9)
          else charged::float8 * charged end;
-  s := least(s, coalesce((policy ->> 'cap_s')::float8, 86400)) * (0.9 + 0.2 * random());
+  s := greatest(least(s, coalesce((policy ->> 'cap_s')::float8, 86400)), 0) * (0.9 + 0.2 * random());
   return s * interval '1 s';
 exception when others then
   return least(charged * charged, 86400) * interval '1 s';     -- a policy that cannot be read must not sink the batch
@@ -58,7 +58,8 @@ begin
     select distinct on (e.claim, e.pos) e.claim, e.pos, e.ending, e.delay_ms, e.error, e.took_us, l.executor
       from unnest(claims, tokens, positions, endings, delays_ms, errors, took_us) with ordinality e(claim, token, pos, ending, delay_ms, error, took_us, ord)
       join pulse.lease l on l.claim = e.claim and l.token = e.token
-     where e.pos between 0 and length(l.open) - 1 and get_bit(l.open, e.pos) = 1
+     -- `case`, because `and` may look at the bit first, and one that is not there is an error.
+     where case when e.pos between 0 and length(l.open) - 1 then get_bit(l.open, e.pos) = 1 end
      order by e.claim, e.pos, e.ord),
   masks as materialized (
     select o.claim, pulse.mask_of(array_agg(o.pos), length(l.open)) as mask
@@ -74,7 +75,7 @@ begin
   ended as materialized (
     select o.claim, o.executor, o.ending, o.delay_ms, o.error, o.took_us, j.*,
            j.charged + (o.ending in ('fail', 'crash', 'dead'))::integer as charged_now,
-           j.attempt + (o.ending not in ('put_off', 'release'))::integer as attempt_next,
+           least(j.attempt + (o.ending not in ('put_off', 'release'))::integer, 32767) as attempt_next,
            j.suspect or o.ending in ('suspect', 'crash') or (o.ending = 'lost' and j.attempt - j.charged >= 3) as suspect_next
       from ours o
       join placed p on p.claim = o.claim and p.pos = o.pos

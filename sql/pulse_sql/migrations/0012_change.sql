@@ -81,7 +81,7 @@ begin
     raise exception 'retry is not possible: the key of job % is held by another job', id using errcode = 'PU409', detail = 'retry DEAD_LETTERED';
   end if;
   insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-    values (o.submitted_at, o.id, o.priority, o.lane, o.attempt + 1, 0, o.max_attempts, o.queue, o.kind, o.args, o.tenant, o.project, o.key, o.schedule_id, o.occurrence, o.options, o.trace, o.meta)
+    values (o.submitted_at, o.id, o.priority, o.lane, least(o.attempt + 1, 32767), 0, o.max_attempts, o.queue, o.kind, o.args, o.tenant, o.project, o.key, o.schedule_id, o.occurrence, o.options, o.trace, o.meta)
     returning seq into number;
   insert into pulse.place (id, seq) values (retry.id, number);
   perform pulse.wake(o.queue);

@@ -10,7 +10,7 @@
 --
 -- sent by   keep_ahead; a statement that was under way when it was attached cannot write into it, so it begins well ahead of
 --           the sequence. Numbers in between, if any, fall to log_default.
--- returns   its name; null if the locks were not to be had
+-- returns   its name; null if the locks were not to be had, or numbers were drawn faster than it was made: try again
 -- locks     log (SHARE UPDATE EXCLUSIVE: enqueues and claims go on) and log_default (which only those who read it use)
 create function pulse.add_partition(width bigint) returns text
   language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '50ms' as $$
@@ -29,7 +29,7 @@ begin
   end if;
   insert into pulse.partition (lower_seq, upper_seq, name, opened_at) values (lower, lower + width, made, pulse.now());
   return made;
-exception when lock_not_available then
+exception when lock_not_available or check_violation then      -- the latter: numbers ran past `lower` into log_default meanwhile
   return null;
 end $$;
 
@@ -162,6 +162,8 @@ begin
     begin
       lock table only pulse.log in access exclusive mode;
       execute format('lock table pulse.log_default, pulse.%I in access exclusive mode nowait', p.name);
+      -- Again, now that nobody can write: a writer that drew its xid after ours had may have committed while we waited.
+      continue when not pulse.is_decided(p);
       execute format('drop table pulse.%I', p.name);
       delete from pulse.partition q where q.lower_seq = p.lower_seq;
       dropped := dropped || p.name;

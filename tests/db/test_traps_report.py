@@ -1,0 +1,164 @@
+"""Traps 8 and 12 of the design: one bad entry among reports changes nothing for the others."""
+
+import json
+from uuid import UUID
+
+import psycopg
+import pytest
+from fix_cluster import Connection
+from store_kit import Batch, Store
+
+CLOSE = "select pulse.close(%s, %s, %s::int[], %s, %s::bigint[], %s, %s::bigint[])"
+SETTLE = "select settled, stale from pulse.settle(%s, %s, %s::bit varying[], %s)"
+MOST_ATTEMPTS = 32_767  # what the column holds
+
+
+@pytest.fixture
+def store(connection: Connection) -> Store:
+    return Store(connection)
+
+
+def close(store: Store, *entries: tuple[Batch, int, str]) -> int:
+    claims, tokens = [batch.claim for batch, _, _ in entries], [batch.token for batch, _, _ in entries]
+    endings, size = [ending for _, _, ending in entries], len(entries)
+    positions = [position for _, position, _ in entries]
+    return int(store.ask(CLOSE, claims, tokens, positions, endings, [0] * size, ["x"] * size, [1] * size))
+
+
+def settle(store: Store, *entries: tuple[int, UUID, str | None]) -> tuple[int, list[int]]:
+    claims, tokens, masks = zip(*entries, strict=True)
+    bits = "".join(mask or "" for mask in masks).count("1")
+    row = store.connection.execute(SETTLE, (list(claims), list(tokens), list(masks), list(range(bits)))).fetchone()
+    assert row
+    return row
+
+
+def claim_each(store: Store, count: int, **options: object) -> list[Batch]:
+    """So many batches of one job."""
+    for _ in range(count):
+        store.enqueue(**options)
+    return [store.claim(1)[0] for _ in range(count)]
+
+
+def test_a_job_that_is_named_twice_is_closed_once_as_the_first_entry_says(store: Store) -> None:
+    """Trap 8."""
+    (batch,) = claim_each(store, 1)
+    assert close(store, (batch, 0, "dead"), (batch, 0, "release"), (batch, 0, "dead")) == 1
+    assert store.status(UUID(batch.jobs[0][0])) == "DEAD_LETTERED"
+    assert store.claim() == []
+
+
+def test_entries_that_are_not_ours_do_not_sink_the_others(store: Store) -> None:
+    """Trap 8: a wrong token, a position that no job has, a claim that never was."""
+    one, two = claim_each(store, 2)
+    forged, never = Batch(one.claim, UUID(int=1), []), Batch(10**9, UUID(int=2), [])
+    assert (
+        close(store, (forged, 0, "fail"), (one, 7, "fail"), (one, -1, "fail"), (never, 0, "fail"), (two, 0, "fail"))
+        == 1
+    )
+    assert store.settle(one) == 1
+
+
+def test_a_dead_letter_that_exists_already_does_not_sink_the_others(store: Store) -> None:
+    """Trap 8."""
+    one, two = claim_each(store, 2)
+    store.connection.execute(
+        "insert into pulse.outcome select id, 'DEAD_LETTERED', now(), 'before', submitted_at, priority, lane, attempt,"
+        " charged, max_attempts, queue, kind, args from pulse.log where id = %s",
+        (one.jobs[0][0],),
+    )
+    assert close(store, (one, 0, "dead"), (two, 0, "dead")) == 2
+    assert store.ask("select reason from pulse.outcome where id = %s", one.jobs[0][0]) == "before"
+    assert store.status(UUID(two.jobs[0][0])) == "DEAD_LETTERED"
+
+
+def test_a_job_that_was_delivered_most_often_does_not_sink_the_others(store: Store) -> None:
+    """Trap 8: a job that snoozes every second gets there in nine hours."""
+    store.connection.execute(
+        "insert into pulse.log (submitted_at, id, kind, attempt) values (now(), pulse.uuid7(), 'k', %s)",
+        (MOST_ATTEMPTS,),
+    )
+    (tired,) = store.claim()
+    (other,) = claim_each(store, 1)
+    assert close(store, (tired, 0, "fail"), (other, 0, "fail")) == 2
+    assert sorted(job[3] for batch in store.claim() for job in batch.jobs) == [2, MOST_ATTEMPTS]
+
+
+def test_a_dead_letter_that_was_delivered_most_often_can_be_retried(store: Store) -> None:
+    """Trap 8."""
+    store.connection.execute(
+        "insert into pulse.log (submitted_at, id, kind, attempt) values (now(), pulse.uuid7(), 'k', %s)",
+        (MOST_ATTEMPTS,),
+    )
+    (tired,) = store.claim()
+    close(store, (tired, 0, "dead"))
+    assert store.ask("select pulse.retry(%s)", tired.jobs[0][0]) is True
+    assert len(store.claim()) == 1
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"kind": "fixed", "first_s": -5},
+        {"kind": "exponential", "first_s": 1, "factor": -3, "cap_s": -1},
+        {"kind": "list", "delays_s": []},
+        {"kind": "list", "delays_s": "x"},
+        {"kind": "fixed"},
+        {"kind": 7, "cap_s": "often"},
+        {"kind": "fixed", "first_s": 1e300, "cap_s": 1e300},
+        "soon",
+    ],
+    ids=str,
+)
+def test_a_policy_that_makes_no_sense_neither_loses_its_job_nor_sinks_the_others(store: Store, policy: object) -> None:
+    """Trap 8: any language may write options."""
+    batches = [*claim_each(store, 1, options=json.dumps({"retry": policy})), *claim_each(store, 1)]
+    values = [batch.claim for batch in batches], [batch.token for batch in batches], [0, 0], ["x", "x"]
+    assert store.ask("select pulse.fail(%s, %s, %s::int[], %s)", *values) == 2
+    assert [store.status(UUID(batch.jobs[0][0])) for batch in batches] == ["RETRYING", "RETRYING"]
+
+
+def test_a_lease_whose_job_is_gone_does_not_keep_its_executor_from_being_reaped(store: Store) -> None:
+    """Trap 8: one poisoned lease never blocks the others."""
+    one, two, three = claim_each(store, 3)
+    store.connection.execute("delete from pulse.log where id = %s", (one.jobs[0][0],))
+    store.connection.execute("delete from pulse.claim where id = %s", (two.claim,))
+    assert store.ask("select pulse.reap(%s, 0)", store.executor) == 1
+    assert store.status(UUID(three.jobs[0][0])) == "PENDING"
+
+
+def test_masks_of_one_claim_must_be_merged(store: Store) -> None:
+    """Trap 12."""
+    (batch,) = claim_each(store, 1)
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="merge its masks"):
+        settle(store, (batch.claim, batch.token, "1"), (batch.claim, batch.token, "1"))
+
+
+@pytest.mark.parametrize("mask", ["11", "", "0000001", None], ids=repr)
+def test_a_mask_of_another_length_settles_nothing_and_does_not_sink_the_others(store: Store, mask: str | None) -> None:
+    """Trap 12."""
+    one, two = claim_each(store, 2)
+    bad, good = (one.claim, one.token, mask), (two.claim, two.token, "1")
+    assert settle(store, bad, good) == (1, [one.claim])
+    assert store.settle(one) == 1
+
+
+def test_what_is_no_longer_ours_is_told_and_the_rest_is_settled_with_its_own_times(store: Store) -> None:
+    """Trap 12."""
+    for _ in range(3):
+        store.enqueue()
+    (batch,) = store.claim()
+    assert store.close(batch, "release", position=1) == 1
+    assert settle(store, (batch.claim, batch.token, "111")) == (2, [batch.claim])
+    assert store.ask("select took_us from pulse.done") == [0, 2]
+
+
+def test_a_result_for_a_position_that_no_job_has_does_not_sink_the_others(store: Store) -> None:
+    """Trap 12."""
+    one, two = claim_each(store, 2)
+    results = json.dumps([[one.claim, 9, "?"], [one.claim, -1, "?"], [10**9, 0, "?"], [two.claim, 0, "kept"]])
+    values = [one.claim, two.claim], [one.token, two.token], ["1", "1"], [1, 1], results
+    assert store.ask("select settled from pulse.settle(%s, %s, %s::bit varying[], %s, %s::json)", *values) == 2
+    assert store.connection.execute("select id::text, result from pulse.result").fetchall() == [
+        (two.jobs[0][0], "kept")
+    ]

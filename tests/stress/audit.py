@@ -1,0 +1,67 @@
+"""What must hold at any moment, asked of the database in one statement, and so in one snapshot."""
+
+import random
+
+from stress.line import Line
+from stress.record import Seen
+
+AUDIT = """
+with newest as materialized (
+  select distinct on (c.queue, c.priority, c.lane) c.* from pulse.claim c order by c.queue, c.priority, c.lane, c.n desc),
+taken as materialized (
+  select c.id as claim, u.id, u.seq, u.ord::integer - 1 as pos
+    from pulse.claim c, unnest(c.ids, c.seqs) with ordinality u(id, seq, ord)),
+rows as materialized (
+  select j.id, j.seq, j.key, k.id is null or (j.xid, j.seq) > (k.x, k.s)
+         or exists (select from unnest(k.late_x, k.late_s) o(x, s) where o.x = j.xid and j.seq > o.s) as pending
+    from pulse.log j left join newest k on k.queue = j.queue and k.priority = j.priority and k.lane = j.lane),
+held as materialized (
+  select t.id, t.seq from taken t join pulse.lease l on l.claim = t.claim where get_bit(l.open, t.pos) = 1),
+states as materialized (
+  select r.id, 'pending' as state, r.key from rows r where r.pending
+  union all select h.id, 'held', r.key from held h left join rows r on r.seq = h.seq
+  union all select d.id, 'delayed', d.key from pulse.delayed d
+  union all select o.id, 'ended', null from pulse.outcome o)
+select 'claimed twice: delivery ' || seq from taken group by seq having count(*) > 1
+union all
+select 'lost: neither pending nor claimed: ' || r.id from rows r
+ where not r.pending and not exists (select from taken t where t.seq = r.seq)
+union all
+select 'pending and claimed: ' || r.id from rows r where r.pending and exists (select from taken t where t.seq = r.seq)
+union all
+select 'in ' || count(*) || ' states: ' || id || ' ' || string_agg(state, ', ') from states group by id having count(*) > 1
+union all
+select 'held, but not in the log: ' || h.id from held h where not exists (select from rows r where r.seq = h.seq)
+union all
+select 'an executor that has ended holds claim ' || l.claim
+  from pulse.lease l join pulse.executor e on e.id = l.executor where e.ended_at is not null
+union all
+select count(distinct id) || ' unfinished jobs with ' || key from states where key is not null group by key having count(distinct id) > 1
+limit 20
+"""  # noqa: E501 (reads better)
+
+
+class Auditor:
+    """Looks now and then while the others are at it."""
+
+    def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
+        self._line, self._dice, self._seen = line, dice, seen
+
+    def step(self) -> None:
+        self._seen.stop.wait(0.3)
+        for (problem,) in self._line.read(AUDIT):
+            self._seen.note(problem)
+
+
+def wrong_at_rest(line: Line, seen: Seen) -> list[str]:
+    """What is wrong in the database when all is done."""
+    found = [row[0] for row in line.read(AUDIT)]
+    rows = line.read("select id::text, status from pulse.jobs")
+    wanted = seen.statuses()
+    found += [f"{job} is {status}, not {wanted.get(job)}" for job, status in rows if wanted.get(job) != status]
+    if len(rows) != len(wanted):
+        found.append(f"pulse.jobs has {len(rows)} rows for {len(wanted)} jobs")
+    for table in ("lease", "delayed", "key"):
+        if left := line.ask(f"select count(*) from pulse.{table}"):
+            found.append(f"pulse.{table} has {left} rows left")
+    return found

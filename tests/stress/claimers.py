@@ -1,0 +1,169 @@
+"""Those who claim, settle, fail, forget and are reaped."""
+
+import json
+import random
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from stress.line import Line
+from stress.producers import QUEUES
+from stress.record import Seen
+
+SHARES = [1, 2]
+ENDINGS = ("fail", "fail", "dead", "cancel", "release", "lost", "snooze", "suspect")
+CLAIM = "select claim, token, n, jobs from pulse.claim(%s, %s, %s, %s, %s, %s)"
+SETTLE = "select settled from pulse.settle(%s, %s, %s::bit varying[], %s)"
+CLOSE = "pulse.close(%s, %s, %s::int[], %s, %s::bigint[], %s, %s::bigint[])"
+REGISTER = "select pulse.register_executor('stress', 'here', 'boot', 1)"
+ENDED = "select ended_at is not null from pulse.executor where id = %s"
+REAP_ANY = (
+    "select pulse.reap(e.id, 0) from (select * from pulse.executor where ended_at is null order by random() limit 1) e"
+)
+# Who claims holds this lock. It is seen and waited for in one statement, so that the claim is still under way.
+REAP_CLAIMING = (
+    "select pulse.reap(l.objid::bigint, 0) from (select p.objid from pg_locks p, pg_database d"
+    " where p.locktype = 'advisory' and p.classid = 1886745444 and p.granted and d.oid = p.database"
+    " and d.datname = current_database() limit 1) l"
+)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one lane gave to one claim: its jobs as executors read them, and their numbers in the log."""
+
+    claim: int
+    token: UUID
+    jobs: list[Any]
+    seqs: list[int]
+
+    def __len__(self) -> int:
+        return len(self.jobs)
+
+
+class Claimer:
+    """One executor after the other."""
+
+    def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
+        self._line, self._dice, self._seen = line, dice, seen
+        self._forgotten: list[Batch] = []
+        self._register()
+
+    def step(self) -> None:
+        slots, most_bytes = self._dice.choice([1, 3, 10, 100]), self._dice.choice([10, 60, 4_194_304, 4_194_304])
+        try:
+            batches = self.claim(slots, most_bytes)
+            if batches and self._dice.random() < 0.05:
+                self._ask_again(batches, slots, most_bytes)
+        except psycopg.errors.ObjectNotInPrerequisiteState:  # reaped
+            self._settle_late()
+            self._register()
+            return
+        self._seen.count("polls")
+        if not batches:
+            self._seen.count("empty polls")
+            self._seen.stop.wait(0.001)
+        elif self._dice.random() < 0.03:
+            self._forgotten += batches  # until this executor is reaped, and then settled all the same
+        else:
+            self._work(batches)
+
+    def finish(self) -> None:
+        self._line.read("select pulse.reap(%s, 0)", self.executor)
+        self._settle_late()
+
+    def claim(self, slots: int, most_bytes: int) -> list[Batch]:
+        """A lost reply is asked for again: the same request gives the same batches."""
+        self._request += 1
+        batches = self._batches(slots, most_bytes)
+        with self._seen.lock:
+            self._seen.deliveries.update(seq for batch in batches for seq in batch.seqs)
+        return batches
+
+    def settle(self, batches: list[Batch], masks: list[str]) -> None:
+        """Settle in one call; all of it counts or, because this executor was reaped, nothing."""
+        settled = int(self._line.tell(f"({SETTLE})", *_settle_values(batches, masks)) or 0)
+        if not self._was_done(settled, "".join(masks).count("1"), "settle"):
+            return
+        with self._seen.lock:
+            for batch, mask in zip(batches, masks, strict=True):
+                for job, seq, bit in zip(batch.jobs, batch.seqs, mask, strict=True):
+                    if bit == "1":
+                        self._seen.settled[job[0]] += 1
+                        self._seen.last_seq[job[0]] = seq
+
+    def _register(self) -> None:
+        self.executor: int = self._line.ask(REGISTER)
+        self._request = 0
+
+    def _ask_again(self, batches: list[Batch], slots: int, most_bytes: int) -> None:
+        assert self._batches(slots, most_bytes) == batches, "asked again, another batch"
+
+    def _batches(self, slots: int, most_bytes: int) -> list[Batch]:
+        rows = self._line.read(CLAIM, self.executor, self._request, QUEUES, SHARES, slots, most_bytes)
+        return [self._batch(*row) for row in rows if row[0] is not None]  # else busy
+
+    def _batch(self, claim: int, token: UUID, count: int, text: str | None) -> Batch:
+        jobs = json.loads(text or self._line.ask("select pulse.fetch(%s, %s)", claim, token))
+        seqs = self._line.ask("select seqs from pulse.claim where id = %s", claim)
+        assert count == len(jobs) == len(seqs)
+        return Batch(claim, token, jobs, seqs)
+
+    def _work(self, batches: list[Batch]) -> None:
+        bad = [[self._dice.random() < 0.06 for _ in batch.jobs] for batch in batches]
+        masks = ["".join("0" if each else "1" for each in flags) for flags in bad]
+        self.settle(batches, masks)
+        if self._dice.random() < 0.1:
+            again = self._line.ask(SETTLE, *_settle_values(batches, masks))
+            assert again == 0, "a repeated settle took effect"
+        for batch, flags in zip(batches, bad, strict=True):
+            if positions := [position for position, each in enumerate(flags) if each]:
+                self._close(batch, positions)
+
+    def _close(self, batch: Batch, positions: list[int]) -> None:
+        size = len(positions)
+        endings = [self._dice.choice(ENDINGS) for _ in positions]
+        delays = [self._dice.choice([0, 5, 50]) for _ in positions]
+        values = ([batch.claim] * size, [batch.token] * size, positions, endings, delays, ["x"] * size, [1] * size)
+        if not self._was_done(int(self._line.tell(CLOSE, *values) or 0), size, "close"):
+            return
+        with self._seen.lock:
+            for position, ending in zip(positions, endings, strict=True):
+                job, _, _, _, charged, most = batch.jobs[position][:6]
+                if ending == "cancel":
+                    self._seen.canceled[job] += 1
+                elif ending == "dead" or (ending == "fail" and charged + 1 >= most):
+                    self._seen.dead[job] += 1
+
+    def _was_done(self, done: int, wanted: int, what: str) -> bool:
+        if wanted == 0 or done == wanted:
+            return True
+        assert done == 0, f"{what} of {wanted} did {done}"
+        assert self._line.ask(ENDED, self.executor), f"{what} was refused to an executor that has not ended"
+        self._seen.count("stale reports")
+        return False
+
+    def _settle_late(self) -> None:
+        for batch in self._forgotten:
+            late = self._line.ask(SETTLE, *_settle_values([batch], ["1" * len(batch)]))
+            assert late == 0, "a settle after the reap took effect"
+            self._seen.count("stale reports")
+        self._forgotten = []
+
+
+class Reaper:
+    """Reaps executors in the middle of their work, every other one in the middle of a claim."""
+
+    def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
+        self._line, self._dice, self._seen = line, dice, seen
+
+    def step(self) -> None:
+        self._seen.stop.wait(0.03)
+        rows = self._line.read(REAP_CLAIMING if self._dice.random() < 0.5 else REAP_ANY)
+        self._seen.count("reaps", sum(given_back is not None for (given_back,) in rows))
+
+
+def _settle_values(batches: list[Batch], masks: list[str]) -> tuple[object, ...]:
+    bits = "".join(masks).count("1")
+    return [batch.claim for batch in batches], [batch.token for batch in batches], masks, [5] * bits

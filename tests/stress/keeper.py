@@ -1,0 +1,58 @@
+"""The housekeeping that goes on beside the work."""
+
+import random
+
+import psycopg
+from stress.line import Line
+from stress.record import Seen
+
+WIDTH = 300
+# A partition lasts for a fraction of a second and is dropped as soon as it may be.
+KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '200 ms', {WIDTH})"
+ROUNDS = (
+    *[KEEP_AHEAD] * 4,
+    "select pulse.cut(1000)",
+    "select claims from pulse.prune(interval '100 ms', interval '1 day')",
+    "select pulse.prune_lanes(interval '300 ms')",
+)
+DROP = "(select array_to_string(dropped, ' ') from pulse.drop_partitions(interval '100 ms'))"
+
+
+def narrow(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Begin with small partitions instead of those of a million numbers that the schema comes with."""
+    for (name,) in connection.execute("select name from pulse.partition").fetchall():
+        connection.execute(f"drop table pulse.{name}".encode())
+    connection.execute("truncate pulse.partition")
+    connection.execute(KEEP_AHEAD.encode())
+
+
+class Keeper:
+    """Finds lanes and promotes what is due."""
+
+    def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
+        self._line, self._dice, self._seen = line, dice, seen
+
+    def step(self) -> None:
+        self._line.read("select pulse.discover()")
+        self._line.read("select pulse.promote(%s)", self._dice.choice([1, 1000]))
+        self._seen.stop.wait(0.01)
+
+
+class Sweeper:
+    """Makes partitions, burns numbers, drops what is decided and forgets what belonged to it."""
+
+    def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
+        self._line, self._dice, self._seen = line, dice, seen
+
+    def step(self) -> None:
+        self._seen.stop.wait(0.02)
+        if self._dice.random() < 0.4:
+            self._drop()
+        else:
+            self._line.read(self._dice.choice(ROUNDS))
+
+    def _drop(self) -> None:
+        ranges = self._line.read("select name, lower_seq, upper_seq from pulse.partition")
+        names = (self._line.tell(DROP) or "").split()
+        with self._seen.lock:
+            self._seen.dropped += [range(lower, upper) for name, lower, upper in ranges if name in names]

@@ -1,0 +1,96 @@
+"""Mistakes that were made or nearly made, each as a patch to the shipped SQL."""
+
+# ruff: noqa: E501 (patches)
+
+from dataclasses import dataclass
+
+import psycopg
+
+from pulse_sql import migrations
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """What is replaced by what. `mistake` says it in words."""
+
+    mistake: str
+    patches: tuple[tuple[str, str], ...]
+
+
+def install(dsn: str, mutant: Mutant) -> None:
+    """Apply the migrations with the mistake in them, to an empty database."""
+    missing = set(mutant.patches)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        for migration in migrations():
+            sql = migration.sql
+            for patch in mutant.patches:
+                if patch[0] in sql:
+                    sql = sql.replace(*patch)
+                    missing.discard(patch)
+            connection.execute(sql.encode())
+    assert not missing, f"the SQL has changed: {missing} no longer fits"
+
+
+CONTROL = Mutant("no mistake", ())
+
+MUTANTS = (
+    Mutant(
+        "no late list",
+        (("i where i > k.x and i < last_x) l;", "i where false) l;"),),
+    ),
+    Mutant(
+        "no lane lock",
+        (
+            ("if not pg_try_advisory_xact_lock(1886745441, pulse.lane_lock(r.queue, r.priority, r.lane)) then", "if false then"),
+            ("  unique (queue, priority, lane, n) ", "  check (true) "),
+            ("create index claim_cursor ", "create index claim_n on pulse.claim (queue, priority, lane, n); create index claim_cursor "),
+        ),
+    ),
+    Mutant(
+        "floor from the wrong horizon: the snapshot's xmax taken for the next xid",
+        (("k.next_x := pg_current_xact_id();", "k.next_x := pg_snapshot_xmax(pg_current_snapshot());"),),
+    ),
+    Mutant(
+        "settle without the fence",
+        (
+            ("a.mask & l.open as hit", "a.mask as hit"),
+            ("left join pulse.lease l on l.claim = a.claim and l.token = a.token and", "left join (select c.id as claim, c.token, c.executor, coalesce(e.open, repeat('0', cardinality(c.ids))::bit varying) as open, e.tracked from pulse.claim c left join pulse.lease e on e.claim = c.id) l on l.claim = a.claim and"),
+        ),
+    ),
+    Mutant(
+        "reap from a stale snapshot: the leases listed before it has waited for the executor's last claim",
+        (
+            ("  language plpgsql set search_path = pg_catalog, pg_temp as $$\nbegin\n  if not pulse.end_executor(", "  language plpgsql set search_path = pg_catalog, pg_temp as $$\ndeclare\n  listed constant bigint[] := array(select l.claim from pulse.lease l where l.executor = reap.executor);\nbegin\n  if not pulse.end_executor("),
+            ("return pulse.give_back(executor, 'lost', 'the executor''s lease lapsed');", "return pulse.give_back(executor, 'lost', 'the executor''s lease lapsed', listed);"),
+            ("create function pulse.give_back(executor bigint, ending text, error text)", "create function pulse.give_back(executor bigint, ending text, error text, listed bigint[] default null)"),
+            ("from pulse.lease e where e.executor = give_back.executor order by", "from pulse.lease e where e.executor = give_back.executor and (listed is null or e.claim = any (listed)) order by"),
+        ),
+    ),
+    Mutant(
+        "rows and snapshot read in two statements",
+        (("  cut := found_n = slots or", "  snap := pg_current_snapshot();\n  cut := found_n = slots or"),),
+    ),
+    Mutant(
+        "an acknowledgment before the claim in one transaction: the xid drawn before the sequence is read",
+        (("  drawn := coalesce(pg_sequence_last_value", "  perform pg_current_xact_id(); perform pg_sleep(0.002);\n  drawn := coalesce(pg_sequence_last_value"),),
+    ),
+    Mutant(
+        # nextval writes last + 32 into the page, logs it, and puts the right value back, all under the page's lock. Without
+        # the lock that value is seen, but only for microseconds, which no run of seconds meets. Here it is seen for as
+        # long as the next nextval is going to log (log_cnt = 0), and not only while it does.
+        "the sequence read without its lock, while nextval logs 32 numbers ahead",
+        (("  drawn := coalesce(pg_sequence_last_value('pulse.log_seq'), 0);\n  perform pg_adv", "  drawn := (select s.last_value + case when s.log_cnt = 0 then 32 else 0 end from pulse.log_seq s);\n  perform pg_adv"),),
+    ),
+    Mutant(
+        "cancel and move without the lane's lock",
+        (("  select pg_advisory_xact_lock(1886745441, pulse.lane_lock(j.queue, j.priority, j.lane))\n", "  select null::void\n"),),
+    ),
+    Mutant(
+        "a partition dropped although a job in it is pending or late",
+        (("  return not waits and not exists (", "  return not exists ("),),
+    ),
+    Mutant(
+        "a partition dropped although a job in it is leased",
+        (("u.seq < p.upper_seq and get_bit(l.open, u.ord::integer - 1) = 1);", "u.seq < p.upper_seq and false);"),),
+    ),
+)  # fmt: skip

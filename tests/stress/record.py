@@ -1,0 +1,65 @@
+"""What the crowd saw, and what follows from it."""
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Seen:
+    """Ids by what happened to them. Only what is known to be committed is written here."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    stop: threading.Event = field(default_factory=threading.Event)  # a problem was found: nobody need go on
+    sent: set[str] = field(default_factory=set)
+    settled: Counter[str] = field(default_factory=Counter)
+    canceled: Counter[str] = field(default_factory=Counter)
+    dead: Counter[str] = field(default_factory=Counter)
+    retried: Counter[str] = field(default_factory=Counter)  # dead letters that were given another life
+    deliveries: Counter[int] = field(default_factory=Counter)  # by number in the log
+    last_seq: dict[str, int] = field(default_factory=dict)  # of the delivery that was settled
+    dropped: list[range] = field(default_factory=list)  # numbers whose partition was dropped
+    did: Counter[str] = field(default_factory=Counter)  # what happened how often, to see that enough did
+    problems: list[str] = field(default_factory=list)
+
+    def note(self, problem: str) -> None:
+        with self.lock:
+            self.problems.append(problem)
+        self.stop.set()
+
+    def count(self, what: str, times: int = 1) -> None:
+        with self.lock:
+            self.did[what] += times
+
+    def summary(self) -> str:
+        ends = {name: sum(getattr(self, name).values()) for name in ("settled", "canceled", "dead", "retried")}
+        return f"{len(self.sent)} jobs, {ends | self.did}, {len(self.dropped)} partitions dropped"
+
+    def unfinished(self) -> list[str]:
+        """Jobs that must still come to an end, as far as we know."""
+        with self.lock:
+            return list(self.sent - self.settled.keys() - self.canceled.keys() - self.dead.keys())
+
+    def dead_letters(self) -> list[str]:
+        with self.lock:
+            return [job for job, times in self.dead.items() if times > self.retried[job]]
+
+    def endings(self, job: str) -> int:
+        return self.settled[job] + self.canceled[job] + self.dead[job] - self.retried[job]
+
+    def wrong(self) -> list[str]:
+        """Every job that was sent has come to exactly one end, and no delivery was given to two claims."""
+        found = [f"lost: {job}" for job in sorted(self.sent) if self.endings(job) == 0]
+        found += [f"{self.endings(job)} endings: {job}" for job in sorted(self.sent) if self.endings(job) > 1]
+        found += [f"settled {times} times: {job}" for job, times in self.settled.items() if times > 1]
+        ended = self.settled.keys() | self.canceled.keys() | self.dead.keys()
+        found += [f"never sent: {job}" for job in sorted(ended - self.sent)]
+        found += [f"delivery {seq} was claimed {times} times" for seq, times in self.deliveries.items() if times > 1]
+        return found
+
+    def statuses(self) -> dict[str, str]:
+        """What each job must be now. A success whose partition was dropped must be gone."""
+        wanted = dict.fromkeys(self.dead, "DEAD_LETTERED") | dict.fromkeys(self.canceled, "CANCELED")
+        wanted |= dict.fromkeys(self.settled, "COMPLETED")
+        gone = {job for job, seq in self.last_seq.items() if any(seq in numbers for numbers in self.dropped)}
+        return {job: status for job, status in wanted.items() if job not in gone}
