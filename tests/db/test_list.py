@@ -160,11 +160,12 @@ def test_waiting_jobs_come_newest_first_and_then_those_that_are_not_due_soonest_
     found = pages(populated, status="PENDING")
     ready = [row for row in found if row["run_at"] is None]
     assert found[: len(ready)] == ready
-    order = "select l.id from pulse.log l join pulse.jobs j using (id) where j.status = 'PENDING' and run_at is null"
-    newest = [row[0] for row in populated.execute(f"{order} and not exists (select from pulse.place p where p.id = l.id and p.seq > l.seq) order by l.xid desc, l.seq desc".encode())]
-    assert [row["id"] for row in ready] == newest
-    with populated.cursor() as cursor:
-        later = cursor.execute("select id from pulse.delayed where charged = 0 order by run_at, id").fetchall()
+    newest = """
+        select l.id from pulse.log l join pulse.jobs j using (id) where j.status = 'PENDING' and run_at is null
+           and not exists (select from pulse.place p where p.id = l.id and p.seq > l.seq)
+         order by l.xid desc, l.seq desc"""
+    assert [(row["id"],) for row in ready] == populated.execute(newest.encode()).fetchall()
+    later = populated.execute("select id from pulse.delayed where charged = 0 order by run_at, id").fetchall()
     assert [(row["id"],) for row in found[len(ready) :]] == later
 
 
@@ -179,7 +180,8 @@ def test_a_list_of_another_status_cannot_go_on_from_a_cursor(populated: Connecti
 BRUTE = """
 select q.queue, count(*) filter (where status in ('PENDING', 'RETRYING') and run_at is null),
        count(*) filter (where status = 'RUNNING'), count(*) filter (where status = 'PENDING' and run_at is not null),
-       count(*) filter (where status = 'RETRYING' and run_at is not null), count(*) filter (where status = 'DEAD_LETTERED')
+       count(*) filter (where status = 'RETRYING' and run_at is not null),
+       count(*) filter (where status = 'DEAD_LETTERED')
   from pulse.jobs q group by 1 order by 1
 """
 
