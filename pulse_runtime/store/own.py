@@ -54,16 +54,11 @@ async def aask(statement: Statement, manner: Manner) -> Any:
     """The same, on a connection of the running event loop."""
     for more in (True, False) if manner.again else (False,):
         mine = await _of_this_loop(bounded=manner.within_s is not None)
-        if manner.within_s is None:
-            held = await mine.open()
-            with _explained(held, manner, more=more):
-                return await execute.aask(held.connection, statement)
-            continue
         # One at a time, so that a deadline is about the server and not about those before us, and cuts off nobody else.
-        async with mine.turn:
+        async with nullcontext() if manner.within_s is None else mine.turn:
             held = await mine.open()
             with _explained(held, manner, more=more):
-                async with awithin(held.connection, manner.within_s, asked=manner.asked):
+                async with _ain_time(held, manner):
                     return await execute.aask(held.connection, statement)
     raise AssertionError("the second time always answers or raises")
 
@@ -149,6 +144,12 @@ def _in_time(held: Held, manner: Manner) -> Any:
     if manner.within_s is None:
         return nullcontext()
     return within(held.connection, manner.within_s, asked=manner.asked)
+
+
+def _ain_time(held: Held, manner: Manner) -> Any:
+    if manner.within_s is None:
+        return nullcontext()
+    return awithin(held.connection, manner.within_s, asked=manner.asked)
 
 
 @contextmanager

@@ -393,7 +393,7 @@ function pulse.add_partition(width bigint) returns text
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b4c36e4df4d12b0cf77b1a6309980442
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 78d2cfdb31e9e6432e2af941ab30f81c
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 08f37f549d62a946d15c78797dcdb217
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 be59cb124c0feb852b92bc241e7582ec
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
@@ -493,7 +493,7 @@ function pulse.rebase(OUT pending bigint, OUT running bigint, OUT completed bigi
 function pulse.refuse_isolation() returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 657492d3dfa93adf8adaae43c94679eb
 function pulse.refuse_transition(asked text, id uuid, status text) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 ab9da8efa63cda34ecfa3cec46710409
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 c8467e0987c87a394942529ca574f04f
 function pulse.refuse_update() returns trigger
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 9128b33862a54c2657630543094b4a57
 function pulse.register_executor(runtime text, host text, boot_id text, pid integer, pid_start text DEFAULT ''::text, kinds text[] DEFAULT NULL::text[]) returns bigint
@@ -503,7 +503,7 @@ function pulse.release(claims bigint[], tokens uuid[], positions integer[]) retu
 function pulse.resume(queue text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
 function pulse.retry(id uuid) returns boolean
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 30edcceb972cdb06027ae84b7ef6c740
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 aee4f2a829fd05361bba332c66c403ef
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 20888a015cd551731115739736172532
 function pulse.size_of(args json, meta json) returns integer

@@ -111,7 +111,7 @@ def expected(connection: Connection, **filters: Any) -> set[UUID]:
 @pytest.mark.parametrize("most", [1, 7, 1000])
 @pytest.mark.parametrize("status", [*STATUSES, None])
 def test_every_job_of_a_status_is_on_exactly_one_page(populated: Connection, status: str | None, most: int) -> None:
-    asked = {} if status is None else {"status": status}
+    asked: dict[str, Any] = {} if status is None else {"status": status}
     found = [row["id"] for row in pages(populated, most=most, **asked)]
     assert len(found) == len(set(found))
     assert set(found) == expected(populated, **asked)
