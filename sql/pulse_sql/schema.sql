@@ -387,7 +387,7 @@ CREATE INDEX result_at ON pulse.result USING btree (at)
 -- functions
 
 function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 2cf830b102a071252d0d4b0beace6388
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 48f56207e61e895a9ea6d1494045a12c
 function pulse.add_partition(width bigint) returns text
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 8cd4fa70d1e66486fbc3ff909aff8b30
 function pulse.backoff(options json, charged integer) returns interval
@@ -453,7 +453,7 @@ function pulse.is_quiet(parked xid8) returns boolean
 function pulse.keep_ahead(period interval DEFAULT '1 day'::interval, least_width bigint DEFAULT 1000000, OUT added text[], OUT burnt bigint, OUT starved boolean) returns record
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 da0d8cd7afe228cc2b15dc7094afaf37
 function pulse.keep_results(claim bigint, hit bit varying, results json, at timestamp with time zone) returns void
-  sql volatile set search_path=pg_catalog, pg_temp md5 fe262a6fb6792add9ad769c356613752
+  sql volatile set search_path=pg_catalog, pg_temp md5 8228baade61d9ddc093de228577f78f8
 function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer
   sql immutable parallel safe md5 8d8eb5a76b0afc4d153119aa72796a81
 function pulse.lane_of(queue text, tenant text) returns smallint

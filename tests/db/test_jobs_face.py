@@ -47,8 +47,14 @@ select pg_terminate_backend(pid, 5000) from pg_stat_activity
 """
 
 
+@pytest.fixture(scope="session")
+def libuv() -> None:
+    """The first loop of libuv makes a pipe for signals that the process keeps."""
+    uvloop.new_event_loop().close()
+
+
 @pytest.fixture(params=["blocking", "asyncio", "uvloop"])
-def call(request: pytest.FixtureRequest, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call]:
+def call(request: pytest.FixtureRequest, dsn: str, libuv: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Call]:
     """Calls a public function by its name, or its asynchronous twin in a loop of its own."""
     monkeypatch.setenv("PULSE_DSN", dsn)
     if request.param == "blocking":

@@ -94,7 +94,7 @@ create function pulse.keep_results(claim bigint, hit bit varying, results json, 
     select c.ids[(e -> 1)::text::integer + 1], keep_results.at, e -> 2
       from json_array_elements(results) e join pulse.claim c on c.id = keep_results.claim
      where (e -> 0)::text::bigint = keep_results.claim
-       and (e -> 1)::text::integer between 0 and length(hit) - 1 and get_bit(hit, (e -> 1)::text::integer) = 1
+       and case when (e -> 1)::text::integer between 0 and length(hit) - 1 then get_bit(hit, (e -> 1)::text::integer) = 1 end
     on conflict (id) do update set at = excluded.at, result = excluded.result
 $$;
 
@@ -107,6 +107,6 @@ begin
     from json_array_elements(follow_ups) e,
          json_to_record(e -> 2) o(id uuid, kind text, args json, queue text, priority smallint)
    where (e -> 0)::text::bigint = claim
-     and (e -> 1)::text::integer between 0 and length(hit) - 1 and get_bit(hit, (e -> 1)::text::integer) = 1
+     and case when (e -> 1)::text::integer between 0 and length(hit) - 1 then get_bit(hit, (e -> 1)::text::integer) = 1 end
   having count(*) > 0;
 end $$;
