@@ -75,11 +75,21 @@ class Forever(psycopg.types.datetime.TimestamptzLoader):
         return datetime.max.replace(tzinfo=UTC) if bytes(data) == b"infinity" else super().load(data)
 
 
+def keep_as_rebase_does(connection: Connection) -> None:
+    """Completed jobs whose deliveries are gone."""
+    columns = "submitted_at, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant"
+    connection.execute(
+        f"insert into pulse.outcome (id, status, at, {columns}) select gen_random_uuid(), 'COMPLETED', "
+        f"submitted_at - interval '1 day', {columns} from pulse.outcome where status = 'CANCELED'".encode()
+    )
+
+
 @pytest.fixture
 def populated(connect: Connect) -> Connection:
     connection = connect()
     connection.adapters.register_loader("timestamptz", Forever)
     populate(Store(connection), connect(), random.Random(4))
+    keep_as_rebase_does(connection)
     return connection
 
 

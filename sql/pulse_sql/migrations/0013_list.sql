@@ -150,7 +150,7 @@ end;
 --   PENDING                   in the log, newest first; then delayed, soonest     log_lane, delayed_queue
 --   RETRYING                  in the log, newest first; then delayed, soonest     place_seq, delayed_queue
 --   RUNNING                   claimed last first                                  lease's key
---   COMPLETED                 settled last first                                  done_at
+--   COMPLETED                 settled last first; then those that a rebase kept   done_at, outcome_status, outcome_queue
 --   DEAD_LETTERED, CANCELED   ended last first                                    outcome_status, outcome_queue
 --   null: all                 by id, the highest first: made last, for UUIDv7     log_id, keys of delayed and outcome
 create function pulse.list(
@@ -163,22 +163,23 @@ declare
 begin
   most := least(greatest(most, 1), 1000);
   reads := greatest(reads, 1);
-  if within <> all (case when status is null then array['all'] when status = 'RUNNING' then array['running'] when status = 'COMPLETED' then array['done']
+  if within <> all (case when status is null then array['all'] when status = 'RUNNING' then array['running'] when status = 'COMPLETED' then array['done', 'ended']
                          when status in ('PENDING', 'RETRYING') then array['log', 'delayed'] else array['ended'] end) then
     raise exception 'after is not the cursor of a list of % jobs: %', coalesce(status, 'all'), after using errcode = 'invalid_parameter_value';
   end if;
   case
     when status is null then return query select * from pulse.list_all(queue, kind, tenant, most, after, reads);
     when status = 'RUNNING' then return query select * from pulse.list_running(queue, kind, tenant, most, after, reads);
-    when status = 'COMPLETED' then return query select * from pulse.list_completed(queue, kind, tenant, most, after, reads);
     when status in ('DEAD_LETTERED', 'CANCELED') then
       return query select * from pulse.list_ended(status, queue, kind, tenant, most, after, reads);
-    when status in ('PENDING', 'RETRYING') then
-      if within is distinct from 'delayed' then
+    when status in ('PENDING', 'RETRYING', 'COMPLETED') then
+      if within is null or within in ('log', 'done') then
         for r in
           select * from pulse.list_pending(queue, kind, tenant, most, after, reads) where list.status = 'PENDING'
           union all
           select * from pulse.list_retrying(queue, kind, tenant, most, after, reads) where list.status = 'RETRYING'
+          union all
+          select * from pulse.list_completed(queue, kind, tenant, most, after, reads) where list.status = 'COMPLETED'
         loop
           return next r;
           if r.id is null then return; end if;
@@ -186,7 +187,9 @@ begin
         end loop;
         after := null;
       end if;
-      if most > 0 then
+      if most > 0 and status = 'COMPLETED' then
+        return query select * from pulse.list_ended(status, queue, kind, tenant, most, after, reads);
+      elsif most > 0 then
         return query select * from pulse.list_delayed(status = 'RETRYING', queue, kind, tenant, most, after, reads);
       end if;
     else
@@ -195,7 +198,7 @@ begin
   end case;
 end $$;
 
--- list_ended: dead letters, or canceled jobs.
+-- list_ended: dead letters, canceled jobs, or completed ones that a rebase kept.
 create function pulse.list_ended(status text, queue text, kind text, tenant text, most integer, after text, reads integer)
   returns setof pulse.listed
   language plpgsql stable
