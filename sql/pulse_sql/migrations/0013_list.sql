@@ -535,7 +535,8 @@ $$;
 create function pulse.counts(most integer default 10000)
   returns table (queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamptz, exact boolean)
   language sql stable
-  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
+  set enable_mergejoin = off set jit = off as $$
   with recursive lanes as materialized (select * from pulse.cursors(null)),
   ends as (
     (select o.queue from pulse.outcome o order by o.queue limit 1)
@@ -553,7 +554,8 @@ create function pulse.counts(most integer default 10000)
     union all
     select q.name, case when r.retrying then 'retrying' else 'delayed' end, (
              select count(*) from (select from pulse.delayed d where d.queue = q.name and (d.charged > 0) = r.retrying limit (select n + 1 from cap)) x), (
-             select d.run_at from pulse.delayed d where d.queue = q.name and (d.charged > 0) = r.retrying and d.run_at <= pulse.now() order by d.run_at limit 1)
+             select case when x.run_at <= pulse.now() then x.run_at end
+               from (select d.run_at from pulse.delayed d where d.queue = q.name and (d.charged > 0) = r.retrying order by d.run_at limit 1) x)
       from later q, (values (false), (true)) r(retrying)
     union all
     select e.queue, 'dead', (
