@@ -9,6 +9,7 @@ type pulse.attempts_budget domain smallint CHECK (((VALUE >= 1) AND (VALUE <= 10
 type pulse.charged_number domain smallint CHECK ((VALUE >= 0))
 type pulse.key_text domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 500)))
 type pulse.kind_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
+type pulse.lane_cursor composite (queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
 type pulse.lane_number domain smallint CHECK (((VALUE >= 0) AND (VALUE <= 1023)))
 type pulse.listed composite (id uuid, status text, queue text, kind text, tenant text, project text, priority smallint, attempt smallint, charged smallint, max_attempts smallint, submitted_at timestamp with time zone, run_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, last_error text, executor bigint, schedule_id uuid, occurrence timestamp with time zone, key text, after text)
 type pulse.meta_json domain json CHECK ((octet_length((VALUE)::text) <= 65536))
@@ -406,10 +407,10 @@ function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT exec
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 7159075e2b71eef0bbe2ee3cc9abbde5
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
-  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 abd2d8561f260ab63b24da864589e5af
+  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3ea63d4b4ef9d3980f366380c51d640e
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
   plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
-function pulse.cursors(wanted text) returns TABLE(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
+function pulse.cursors(wanted text) returns SETOF pulse.lane_cursor
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 1ebb95d3a93ab158c2401a67ed873637
 function pulse.cut(most bigint) returns bigint
   sql volatile security definer set search_path=pg_catalog, pg_temp md5 31e9e154af151f856f847c4493f928a8
@@ -486,7 +487,7 @@ function pulse.list_delayed(retrying boolean, queue text, kind text, tenant text
 function pulse.list_ended(status text, queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 132b8d86dd868d782950fa67f5287b68
 function pulse.list_pending(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
-  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 45027c98f633469991c50b1b00dfc59c
+  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b61e2fb74fb07fd0b8fae5c7da0f0cc2
 function pulse.list_retrying(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 9f416f7b8414a15d12f802c2f275928f
 function pulse.list_running(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
@@ -503,8 +504,8 @@ function pulse.note_partitions() returns void
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 754b8ef1c00ee0caac86ab0344b87f74
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
-function pulse.oldest_due(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]) returns timestamp with time zone
-  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 4044458d7fcc0cac70109dace713ccbf
+function pulse.oldest_due(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]) returns TABLE(due timestamp with time zone)
+  sql stable md5 38cdefcfe974b781f539d63b41ac6b19
 function pulse.park(queues text[]) returns xid8
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 f11a3a7bd902924f21c4bf907fbe3275
 function pulse.partition_width(period interval, least_width bigint) returns bigint

@@ -80,12 +80,14 @@ create function pulse.listed_of(j pulse.log, status text, started_at timestamptz
   return row(j.id, status, j.queue, j.kind, j.tenant, j.project, j.priority, j.attempt, j.charged, j.max_attempts, j.submitted_at,
              null::timestamptz, started_at, finished_at, pulse.last_error(j.id), executor, j.schedule_id, j.occurrence, j.key, after)::pulse.listed;
 
+create type pulse.lane_cursor as (
+  queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]);
+
 -- cursors: the lanes of the wanted queue or (null) of all, each with its cursor: those that discovery knows, and those that it has
 -- not met yet, as a list must not depend on a runtime being there.
 --
 -- index     log_lane, one probe per lane, partitions before discovery's pruned; claim's unique key
-create function pulse.cursors(wanted text)
-  returns table (queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
+create function pulse.cursors(wanted text) returns setof pulse.lane_cursor
   language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
   set plan_cache_mode = force_custom_plan as $$
@@ -321,6 +323,7 @@ declare
   below_x xid8   := coalesce(split_part(after, ' ', 2)::xid8, '18446744073709551615');
   below_s bigint := coalesce(split_part(after, ' ', 3)::bigint, 9223372036854775807);
   step    constant integer := case when num_nonnulls(kind, tenant) = 0 then least(most, reads) else least(greatest(most, 200), reads) end;
+  lanes   constant pulse.lane_cursor[] := array(select c from pulse.cursors(queue) c);
   r       record;
   stop    pulse.listed;
   seen    integer := 0;
@@ -329,9 +332,8 @@ begin
   loop
     got := 0;
     for r in
-      with lanes as materialized (select * from pulse.cursors(list_pending.queue)),
-      tops as materialized (
-        select l.* from lanes l, lateral pulse.ready(l.queue, l.priority, l.lane, l.x, l.s, l.floor_s, l.late_x, l.late_s, below_x, below_s, 1) t
+      with tops as materialized (
+        select l.* from unnest(lanes) l, lateral pulse.ready(l.queue, l.priority, l.lane, l.x, l.s, l.floor_s, l.late_x, l.late_s, below_x, below_s, 1) t
          order by t.xid desc, t.seq desc limit step),
       newest as materialized (
         select l.queue, l.priority, l.lane, t.xid, t.seq
@@ -497,15 +499,15 @@ begin
   return next stop;
 end $$;
 
--- oldest_due: since when the oldest delivery of a lane could have been claimed; null if none waits, or if nobody knows.
+-- oldest_due: since when the oldest delivery of a lane could have been claimed; null if none waits, or if nobody knows. Inlined,
+-- so that partitions are planned for once and not for each lane.
 --
 -- takes     the lane and its cursor, as pulse.cursors gives them
 -- index     log_lane, ten rows (and ten of each late transaction); place, failure_id
 create function pulse.oldest_due(
-  queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]) returns timestamptz
-  language sql stable
-  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
-  set enable_mergejoin = off as $$
+  queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
+  returns table (due timestamptz)
+  language sql stable begin atomic
   select min(case when not exists (select from pulse.place p where p.id = h.id and p.seq = h.seq)
                     -- Ids from elsewhere have a place from the start.
                     or coalesce(pulse.uuid7_at(h.id) not between h.submitted_at - interval '5 min' and h.submitted_at + interval '5 min', true)
@@ -520,8 +522,8 @@ create function pulse.oldest_due(
             select j.id, j.seq, j.submitted_at from pulse.log j
              where j.queue = oldest_due.queue and j.priority = oldest_due.priority and j.lane = oldest_due.lane and j.xid = o.x and j.seq > o.s
              order by j.seq limit 10) l
-           where pg_visible_in_snapshot(o.x, pg_current_snapshot())) h
-$$;
+           where pg_visible_in_snapshot(o.x, pg_current_snapshot())) h;
+end;
 
 -- counts: how many jobs of each queue wait in the log, run, are delayed, wait to be retried, and are dead letters.
 --
@@ -546,11 +548,11 @@ create function pulse.counts(most integer default 10000)
   cap as materialized (
     select least(most, greatest(100, 100000 / (1 + (select count(*) from lanes) + (select count(*) from ends) + 2 * (select count(*) from later))))::integer as n),
   numbers as (
-    select l.queue, 'waiting' as what, (
-             select count(*) from pulse.ready(l.queue, l.priority, l.lane, l.x, l.s, l.floor_s, l.late_x, l.late_s,
-                                              '18446744073709551615', 9223372036854775807, (select n + 1 from cap))) as n,
-           pulse.oldest_due(l.queue, l.priority, l.lane, l.x, l.s, l.floor_s, l.late_x, l.late_s) as due
-      from lanes l
+    select l.queue, 'waiting' as what, w.n, o.due
+      from cap, lanes l, lateral (
+             select count(*) as n from pulse.ready(l.queue, l.priority, l.lane, l.x, l.s, l.floor_s, l.late_x, l.late_s,
+                                                   '18446744073709551615', 9223372036854775807, cap.n + 1)) w,
+           lateral pulse.oldest_due(l.queue, l.priority, l.lane, l.x, l.s, l.floor_s, l.late_x, l.late_s) o
     union all
     select q.name, case when r.retrying then 'retrying' else 'delayed' end, (
              select count(*) from (select from pulse.delayed d where d.queue = q.name and (d.charged > 0) = r.retrying limit (select n + 1 from cap)) x), (
