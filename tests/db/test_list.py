@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_kit import Store
 
+from pulse_runtime import Status
+from pulse_runtime.store import execute, jobs
 from pulse_sql import grants
 
 STATUSES = ["PENDING", "RUNNING", "COMPLETED", "RETRYING", "DEAD_LETTERED", "CANCELED"]
@@ -185,6 +187,29 @@ def test_a_list_of_another_status_cannot_go_on_from_a_cursor(populated: Connecti
         populated.execute("select pulse.list('RUNNING', after => %s)", [after])
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="there is no status DONE"):
         populated.execute("select pulse.list('DONE')")
+
+
+@pytest.mark.parametrize("status", [*Status, None])
+def test_pages_are_read_in_python_to_the_end(populated: Connection, status: Status | None) -> None:
+    found, after = [], None
+    while True:
+        page = jobs.page_of(execute.ask(populated, jobs.list_jobs(status, queue="b", most=5, after=after)), most=5)
+        found += [each.id for each in page.jobs]
+        assert {each.queue for each in page.jobs} <= {"b"}
+        if page.after is None:
+            break
+        after = page.after
+    said = {"queue": "b"} if status is None else {"queue": "b", "status": status.value}
+    assert len(found) == len(set(found))
+    assert set(found) == expected(populated, **said)
+
+
+def test_counts_are_read_in_python(populated: Connection) -> None:
+    read = jobs.counts_of(execute.ask(populated, jobs.counts()))
+    told = populated.execute("select queue, waiting, running, delayed, retrying, dead, exact from pulse.counts()")
+    names = ("queue", "waiting", "running", "delayed", "retrying", "dead", "exact")
+    assert [tuple(getattr(each, name) for name in names) for each in read] == told.fetchall()
+    assert all(each.oldest_due is not None for each in read)
 
 
 BRUTE = """
