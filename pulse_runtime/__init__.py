@@ -6,44 +6,122 @@ from typing import TYPE_CHECKING, Any
 from pulse_runtime._version import __version__
 
 if TYPE_CHECKING:
-    from pulse_runtime.client import Handle, aenqueue, aenqueue_many, enqueue, enqueue_many
-    from pulse_runtime.errors import ConfigError, NoDatabase, PulseError
+    from pulse_runtime.client import aenqueue, aenqueue_many, enqueue, enqueue_many
+    from pulse_runtime.errors import ConfigError, DatabaseSilent, NoDatabase, PulseError
     from pulse_runtime.handlers import BadHandler, Context, Handler, job
+    from pulse_runtime.job_errors import (
+        ChangeUnsure,
+        EnqueueUnsure,
+        InvalidTransition,
+        NoSuchJob,
+        NotCompleted,
+        NotFinished,
+        ResultNotKept,
+        WrongConnection,
+    )
     from pulse_runtime.job_spec import Job
     from pulse_runtime.job_values import BadJob
-    from pulse_runtime.producers.errors import EnqueueUnsure, WrongConnection
-    from pulse_runtime.retry import BadRetry, Retry
+    from pulse_runtime.jobs import (
+        Handle,
+        acancel,
+        aget,
+        ahistory,
+        amove,
+        aresult,
+        aretry,
+        await_for,
+        cancel,
+        get,
+        history,
+        move,
+        result,
+        retry,
+        wait,
+    )
+    from pulse_runtime.records import Delivery, JobRecord, Status
+    from pulse_runtime.retry_policy import BadRetry, Retry
 
 __all__ = [
     "BadHandler",
     "BadJob",
     "BadRetry",
+    "ChangeUnsure",
     "ConfigError",
     "Context",
+    "DatabaseSilent",
+    "Delivery",
     "EnqueueUnsure",
     "Handle",
     "Handler",
+    "InvalidTransition",
     "Job",
+    "JobRecord",
     "NoDatabase",
+    "NoSuchJob",
+    "NotCompleted",
+    "NotFinished",
     "PulseError",
+    "ResultNotKept",
     "Retry",
+    "Status",
     "WrongConnection",
     "__version__",
+    "acancel",
     "aenqueue",
     "aenqueue_many",
+    "aget",
+    "ahistory",
+    "amove",
+    "aresult",
+    "aretry",
+    "await_for",
+    "cancel",
     "enqueue",
     "enqueue_many",
+    "get",
+    "history",
     "job",
+    "move",
+    "result",
+    "retry",
+    "wait",
 ]
 
 _HOMES = {
-    "client": ("Handle", "aenqueue", "aenqueue_many", "enqueue", "enqueue_many"),
-    "errors": ("ConfigError", "NoDatabase", "PulseError"),
+    "client": ("aenqueue", "aenqueue_many", "enqueue", "enqueue_many"),
+    "errors": ("ConfigError", "DatabaseSilent", "NoDatabase", "PulseError"),
     "handlers": ("BadHandler", "Context", "Handler", "job"),
+    "job_errors": (
+        "ChangeUnsure",
+        "EnqueueUnsure",
+        "InvalidTransition",
+        "NoSuchJob",
+        "NotCompleted",
+        "NotFinished",
+        "ResultNotKept",
+        "WrongConnection",
+    ),
     "job_spec": ("Job",),
     "job_values": ("BadJob",),
-    "producers.errors": ("EnqueueUnsure", "WrongConnection"),
-    "retry": ("BadRetry", "Retry"),
+    "jobs": (
+        "Handle",
+        "acancel",
+        "aget",
+        "ahistory",
+        "amove",
+        "aresult",
+        "aretry",
+        "await_for",
+        "cancel",
+        "get",
+        "history",
+        "move",
+        "result",
+        "retry",
+        "wait",
+    ),
+    "records": ("Delivery", "JobRecord", "Status"),
+    "retry_policy": ("BadRetry", "Retry"),
 }
 
 

@@ -3,22 +3,21 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from pulse_runtime.ids import uuid7, uuid7s
+from pulse_runtime.job_errors import EnqueueUnsure
 from pulse_runtime.job_spec import Checked, Job, check
 from pulse_runtime.job_values import BadJob
-from pulse_runtime.producers import asynchronous, own, synchronous
-from pulse_runtime.retry import Duration, Retry
+from pulse_runtime.jobs import Handle
+from pulse_runtime.producers import asynchronous, synchronous
+from pulse_runtime.retry_policy import Duration, Retry
 from pulse_runtime.store import enqueue as statements
+from pulse_runtime.store import own
+from pulse_runtime.store.statement import Statement
 
-
-class Handle(NamedTuple):
-    """A job's id. `created` is False when the key was taken: then the id is that of the job that has it."""
-
-    id: UUID
-    created: bool
+_OURS = own.Manner(asked="enqueue", lost=EnqueueUnsure)
 
 
 class Options(TypedDict, total=False):
@@ -48,7 +47,7 @@ def enqueue(
     With `on` it is part of your transaction: nothing is committed here. Without, it is committed on return.
     Raises BadJob, which names the field, before anything is sent.
     """
-    ask = own.ask if on is None else _bound(synchronous(on), on)
+    ask = _ask if on is None else _bound(synchronous(on), on)
     job_id, checked = uuid7(), check(_described(job, args, options))
     return _handle(job_id, ask(statements.enqueue(job_id, checked)))
 
@@ -57,7 +56,7 @@ async def aenqueue(
     job: str | Job, args: Mapping[str, Any] | None = None, *, on: Any = None, **options: Unpack[Options]
 ) -> Handle:
     """`enqueue` for asynchronous connections."""
-    ask = own.aask if on is None else _bound(asynchronous(on), on)
+    ask = _aask if on is None else _bound(asynchronous(on), on)
     job_id, checked = uuid7(), check(_described(job, args, options))
     return _handle(job_id, await ask(statements.enqueue(job_id, checked)))
 
@@ -67,7 +66,7 @@ def enqueue_many(jobs: Iterable[Job], *, on: Any = None) -> list[Handle]:
 
     Raises BadJob with the `index` of the first job that is wrong, before anything is sent.
     """
-    ask = own.ask if on is None else _bound(synchronous(on), on)
+    ask = _ask if on is None else _bound(synchronous(on), on)
     checked = _all_checked(jobs)
     ids = uuid7s(len(checked))
     return _handles(ids, ask(statements.enqueue_many(ids, checked))) if checked else []
@@ -75,10 +74,18 @@ def enqueue_many(jobs: Iterable[Job], *, on: Any = None) -> list[Handle]:
 
 async def aenqueue_many(jobs: Iterable[Job], *, on: Any = None) -> list[Handle]:
     """`enqueue_many` for asynchronous connections."""
-    ask = own.aask if on is None else _bound(asynchronous(on), on)
+    ask = _aask if on is None else _bound(asynchronous(on), on)
     checked = _all_checked(jobs)
     ids = uuid7s(len(checked))
     return _handles(ids, await ask(statements.enqueue_many(ids, checked))) if checked else []
+
+
+def _ask(statement: Statement) -> Any:
+    return own.ask(statement, _OURS)
+
+
+async def _aask(statement: Statement) -> Any:
+    return await own.aask(statement, _OURS)
 
 
 def _bound(adapter: Any, on: Any) -> Any:

@@ -12,7 +12,7 @@ import msgspec
 from pulse_runtime.errors import PulseError
 from pulse_runtime.job_spec import Job
 from pulse_runtime.job_values import BadJob, plain
-from pulse_runtime.retry import Duration, Retry
+from pulse_runtime.retry_policy import Duration, Retry
 
 P = ParamSpec("P")
 R = TypeVar("R")

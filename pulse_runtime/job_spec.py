@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from pulse_runtime.job_values import BadJob, check_int, check_text, encode
-from pulse_runtime.retry import LONGEST_S, MOST_ATTEMPTS, Duration, Retry, seconds_of
+from pulse_runtime.retry_policy import LONGEST_S, MOST_ATTEMPTS, Duration, Retry, seconds_of
 
 ARGS_BYTES = 1 << 20
 MOST_ARGS_BYTES = 4 << 20

@@ -7,14 +7,15 @@ adapter commits, rolls back or connects: the transaction is the caller's.
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pulse_runtime.job_errors import WrongConnection
 from pulse_runtime.producers import adapters
-from pulse_runtime.producers.errors import EnqueueUnsure, WrongConnection
-from pulse_runtime.store.enqueue import Statement
+from pulse_runtime.store import execute
+from pulse_runtime.store.statement import Statement
 
-__all__ = ["EnqueueUnsure", "WrongConnection", "asynchronous", "synchronous"]
+__all__ = ["asynchronous", "synchronous"]
 
 _SYNC: dict[tuple[str, str], Callable[[Any, Statement], Any]] = {
-    ("psycopg", "Connection"): adapters.psycopg_connection,
+    ("psycopg", "Connection"): execute.ask,
     ("psycopg", "Cursor"): adapters.psycopg_cursor,
     ("psycopg", "ServerCursor"): adapters.psycopg_cursor,
     ("sqlalchemy", "Connection"): adapters.sqlalchemy,
@@ -23,7 +24,7 @@ _SYNC: dict[tuple[str, str], Callable[[Any, Statement], Any]] = {
     ("builtins", "str"): adapters.django_alias,
 }
 _ASYNC: dict[tuple[str, str], Callable[[Any, Statement], Awaitable[Any]]] = {
-    ("psycopg", "AsyncConnection"): adapters.psycopg_async_connection,
+    ("psycopg", "AsyncConnection"): execute.aask,
     ("psycopg", "AsyncCursor"): adapters.psycopg_async_cursor,
     ("psycopg", "AsyncServerCursor"): adapters.psycopg_async_cursor,
     ("asyncpg", "Connection"): adapters.asyncpg,

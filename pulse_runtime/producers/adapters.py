@@ -3,39 +3,19 @@
 import sys
 from typing import Any
 
-from pulse_runtime.producers.errors import WrongConnection
-from pulse_runtime.store.enqueue import Statement
-
-
-def psycopg_connection(connection: Any, statement: Statement) -> Any:
-    """Through a cursor of our own class: the caller's cursor and row factories may mean something else by it."""
-    from psycopg import Cursor
-    from psycopg.rows import tuple_row
-
-    with Cursor(connection, row_factory=tuple_row) as cursor:
-        row = cursor.execute(statement.text(_percent).encode(), statement.named()).fetchone()
-    return row and row[0]
+from pulse_runtime.job_errors import WrongConnection
+from pulse_runtime.store import execute
+from pulse_runtime.store.statement import Statement
 
 
 def psycopg_cursor(cursor: Any, statement: Statement) -> Any:
     """Beside the caller's cursor, whose rows stay."""
-    return psycopg_connection(cursor.connection, statement)
-
-
-async def psycopg_async_connection(connection: Any, statement: Statement) -> Any:
-    """See `psycopg_connection`."""
-    from psycopg import AsyncCursor
-    from psycopg.rows import tuple_row
-
-    async with AsyncCursor(connection, row_factory=tuple_row) as cursor:
-        await cursor.execute(statement.text(_percent).encode(), statement.named())
-        row = await cursor.fetchone()
-    return row and row[0]
+    return execute.ask(cursor.connection, statement)
 
 
 async def psycopg_async_cursor(cursor: Any, statement: Statement) -> Any:
     """See `psycopg_cursor`."""
-    return await psycopg_async_connection(cursor.connection, statement)
+    return await execute.aask(cursor.connection, statement)
 
 
 async def asyncpg(connection: Any, statement: Statement) -> Any:
@@ -64,7 +44,7 @@ def django_alias(alias: str, statement: Statement) -> Any:
     if connections[alias].vendor != "postgresql":
         raise WrongConnection(f"on={alias!r} is {connections[alias].vendor}, and Pulse keeps its jobs in Postgres")
     with connections[alias].cursor() as cursor:
-        cursor.execute(statement.text(_percent), statement.named())
+        cursor.execute(statement.text(execute.percent), statement.named())
         return cursor.fetchone()[0]
 
 
@@ -72,10 +52,6 @@ def _clause(statement: Statement) -> Any:
     from sqlalchemy import text
 
     return text(statement.text(_colon))
-
-
-def _percent(_: int, name: str) -> str:
-    return f"%({name})s"
 
 
 def _dollar(number: int, _: str) -> str:

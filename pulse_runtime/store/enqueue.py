@@ -1,11 +1,9 @@
-"""The two statements of producers, for whatever driver sends them.
+"""The two statements of producers.
 
-Values travel as text or numbers and are cast by the server: every driver agrees on what that means, whatever codecs its
-user has set. Arrays are text too: 10,000 jobs cost the client 190 ms of CPU as lists of psycopg, and 90 ms so.
-`cast(… as …)` and not `::`, which SQLAlchemy takes for a bind.
+Arrays are sent as text: 10,000 jobs cost the client 190 ms of CPU as lists of psycopg, and 90 ms so.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -13,27 +11,24 @@ from uuid import UUID
 import msgspec
 
 from pulse_runtime.job_spec import Checked
+from pulse_runtime.store.statement import Statement
 
-Placeholder = Callable[[int, str], str]
-"""How a driver writes the value with this number (from 1) and name."""
-
-_TEXT = "cast({0} as text)"
 _ONE = {
-    "id": f"id => cast({_TEXT} as uuid)",
-    "kind": f"kind => {_TEXT}",
-    "args": f"args => cast({_TEXT} as json)",
-    "queue": f"queue => {_TEXT}",
-    "priority": "priority => cast({0} as integer)",
-    "run_at": f"run_at => cast({_TEXT} as timestamptz)",
-    "delay_s": "run_at => clock_timestamp() + cast({0} as float8) * interval '1 s'",
-    "key": f"key => {_TEXT}",
-    "key_for_s": "key_for => cast({0} as float8) * interval '1 s'",
-    "tenant": f"tenant => {_TEXT}",
-    "project": f"project => {_TEXT}",
-    "max_attempts": "max_attempts => cast({0} as integer)",
-    "options": f"options => cast({_TEXT} as json)",
-    "trace": f"trace => {_TEXT}",
-    "meta": f"meta => cast({_TEXT} as json)",
+    "id": "id => cast(cast({id} as text) as uuid)",
+    "kind": "kind => cast({kind} as text)",
+    "args": "args => cast(cast({args} as text) as json)",
+    "queue": "queue => cast({queue} as text)",
+    "priority": "priority => cast({priority} as integer)",
+    "run_at": "run_at => cast(cast({run_at} as text) as timestamptz)",
+    "delay_s": "run_at => clock_timestamp() + cast({delay_s} as float8) * interval '1 s'",
+    "key": "key => cast({key} as text)",
+    "key_for_s": "key_for => cast({key_for_s} as float8) * interval '1 s'",
+    "tenant": "tenant => cast({tenant} as text)",
+    "project": "project => cast({project} as text)",
+    "max_attempts": "max_attempts => cast({max_attempts} as integer)",
+    "options": "options => cast(cast({options} as text) as json)",
+    "trace": "trace => cast({trace} as text)",
+    "meta": "meta => cast(cast({meta} as text) as json)",
 }
 _REST = "rest => cast(cast({rest} as text) as json[])"
 # A delay is added to the server's clock (not to pulse.now(), which the role pulse_producer may not call) and put
@@ -50,25 +45,11 @@ _MANY = """pulse.enqueue_many(
 _MANY_NAMES = ("ids", "kinds", "args", "queues", "priorities")
 
 
-class Statement(msgspec.Struct, frozen=True):
-    """One question with one value for an answer."""
-
-    names: tuple[str, ...]
-    values: tuple[Any, ...]
-
-    def text(self, placeholder: Placeholder) -> str:
-        """The SQL as a driver wants it."""
-        return _written(self.names, placeholder)
-
-    def named(self) -> dict[str, Any]:
-        """The values for a driver that knows them by name."""
-        return dict(zip(self.names, self.values, strict=True))
-
-
 def enqueue(job_id: UUID, job: Checked) -> Statement:
     """Add one job. The answer is an id as text."""
     said = {name: value for name, value in msgspec.structs.asdict(job).items() if value is not None}
-    return Statement(("id", *said), (str(job_id), *said.values()))
+    names = ("id", *said)
+    return Statement(_one(names), names, (str(job_id), *said.values()))
 
 
 def enqueue_many(job_ids: Iterable[UUID], jobs: Sequence[Checked]) -> Statement:
@@ -85,7 +66,7 @@ def enqueue_many(job_ids: Iterable[UUID], jobs: Sequence[Checked]) -> Statement:
         names, values = (*names, "rest"), (*values, _array(_quoted(_rest(job)) for job in jobs))
     if any(job.delay_s is not None for job in jobs):
         names, values = (*names, "delays_s"), (*values, _array(_null(job.delay_s) for job in jobs))
-    return Statement(names, values)
+    return Statement(_many(names), names, values)
 
 
 def ids_of(answer: str) -> list[str]:
@@ -141,13 +122,11 @@ def _raw(text: str | None) -> msgspec.Raw | None:
 
 
 @lru_cache(maxsize=256)
-def _written(names: tuple[str, ...], placeholder: Placeholder) -> str:
-    places: Mapping[str, str] = {name: placeholder(number, name) for number, name in enumerate(names, start=1)}
-    if names[: len(_MANY_NAMES)] == _MANY_NAMES:
-        return _many(names).format_map(places)
-    return f"select cast(pulse.enqueue({', '.join(_ONE[name].format(places[name]) for name in names)}) as text)"
+def _one(names: tuple[str, ...]) -> str:
+    return f"select cast(pulse.enqueue({', '.join(_ONE[name] for name in names)}) as text)"
 
 
+@lru_cache(maxsize=8)
 def _many(names: tuple[str, ...]) -> str:
     """The ids come back only where a key can have changed one: 10,000 of them are 360 KB."""
     if "rest" not in names:

@@ -9,7 +9,9 @@ type pulse.attempts_budget domain smallint CHECK (((VALUE >= 1) AND (VALUE <= 10
 type pulse.charged_number domain smallint CHECK ((VALUE >= 0))
 type pulse.key_text domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 500)))
 type pulse.kind_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
+type pulse.lane_cursor composite (queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
 type pulse.lane_number domain smallint CHECK (((VALUE >= 0) AND (VALUE <= 1023)))
+type pulse.listed composite (id uuid, status text, queue text, kind text, tenant text, project text, priority smallint, attempt smallint, charged smallint, max_attempts smallint, submitted_at timestamp with time zone, run_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, last_error text, executor bigint, schedule_id uuid, occurrence timestamp with time zone, key text, after text)
 type pulse.meta_json domain json CHECK ((octet_length((VALUE)::text) <= 65536))
 type pulse.priority_number domain smallint CHECK (((VALUE >= '-10'::integer) AND (VALUE <= 10)))
 type pulse.project_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
@@ -363,6 +365,7 @@ CREATE INDEX claim_cursor ON pulse.claim USING btree (queue, priority, lane, x, 
 CREATE INDEX claim_late ON pulse.claim USING btree (queue, priority, lane, n, low_x) WHERE (low_x IS NOT NULL)
 CREATE INDEX claim_request ON pulse.claim USING btree (executor, request)
 CREATE INDEX delayed_due ON pulse.delayed USING btree (run_at, id)
+CREATE INDEX delayed_queue ON pulse.delayed USING btree (queue, (((charged)::smallint > 0)), run_at, id)
 CREATE INDEX done_at ON pulse.done USING btree (at)
 CREATE INDEX done_claim ON pulse.done USING btree (claim)
 CREATE INDEX executor_alive ON pulse.executor USING btree (runtime, id) WHERE (ended_at IS NULL)
@@ -380,6 +383,7 @@ CREATE INDEX log_default_queue_priority_lane_xid_seq_idx ON pulse.log_default US
 CREATE INDEX log_id ON ONLY pulse.log USING btree (id)
 CREATE INDEX log_lane ON ONLY pulse.log USING btree (queue, priority, lane, xid, seq)
 CREATE INDEX outcome_at ON pulse.outcome USING btree (at, id)
+CREATE INDEX outcome_queue ON pulse.outcome USING btree (queue, status, at, id)
 CREATE INDEX outcome_status ON pulse.outcome USING btree (status, at, id)
 CREATE INDEX place_seq ON pulse.place USING btree (seq)
 CREATE INDEX result_at ON pulse.result USING btree (at)
@@ -393,7 +397,7 @@ function pulse.add_partition(width bigint) returns text
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 5999b47fa203a554ea17bb8b2ce388e4
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 78d2cfdb31e9e6432e2af941ab30f81c
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 08f37f549d62a946d15c78797dcdb217
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 be59cb124c0feb852b92bc241e7582ec
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
@@ -402,10 +406,18 @@ function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT exec
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1cabc2d54e501bd8ab1ac00f4f7bc1be
+function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
+  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3ea63d4b4ef9d3980f366380c51d640e
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
   plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
+function pulse.cursors(wanted text) returns SETOF pulse.lane_cursor
+  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 1ebb95d3a93ab158c2401a67ed873637
 function pulse.cut(most bigint) returns bigint
   sql volatile security definer set search_path=pg_catalog, pg_temp md5 31e9e154af151f856f847c4493f928a8
+function pulse.delayed_queues(wanted text) returns SETOF text
+  sql stable set enable_bitmapscan=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 3714f4c43febf97968f5dc04ae9792a3
+function pulse.deliveries(id uuid) returns SETOF pulse.log
+  plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 1d30505fa0ae97240336282f75a0b948
 function pulse.discover() returns integer
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3c61afe80c676cc4e7f3e7244052e02b
 function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
@@ -438,6 +450,8 @@ function pulse.get(id uuid) returns SETOF pulse.jobs
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 e2fbb9dda5758c050231d1eaf84dbd50
 function pulse.give_back(executor bigint, ending text, error text) returns bigint
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b7db5b692e1e114d7d5cabceb769cddc
+function pulse.history(id uuid) returns TABLE(attempt smallint, claim bigint, claimed_at timestamp with time zone, executor bigint, runtime text, host text, ended_at timestamp with time zone, took_us bigint, ending text, error text)
+  sql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 37f3aecbe2bdc60be20b3ce1d8e036e1
 function pulse.hold_key(tenant text, key text, id uuid, until timestamp with time zone) returns uuid
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 d9c8d81be4721a12d2f104958bc89bd9
 function pulse.hold_lane(j pulse.log) returns void
@@ -460,6 +474,26 @@ function pulse.lane_of(queue text, tenant text) returns smallint
   sql stable md5 dac8361810c4d319830058d46caa220b
 function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean) returns TABLE(queue text, priority smallint, lane smallint, siblings bigint)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 38ef068a7f55f7b6f893318df0c1cbb9
+function pulse.last_error(id uuid) returns text
+  sql stable md5 3d68347e7dbc581b994f88cbd8f1308b
+function pulse.list(status text DEFAULT NULL::text, queue text DEFAULT NULL::text, kind text DEFAULT NULL::text, tenant text DEFAULT NULL::text, most integer DEFAULT 50, after text DEFAULT NULL::text, reads integer DEFAULT 5000) returns SETOF pulse.listed
+  plpgsql stable set search_path=pg_catalog, pg_temp md5 67209eb186e8a718befe0d27345ef89d
+function pulse.list_all(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 8fb45d13ec702c721645b046c0c38082
+function pulse.list_completed(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_hashagg=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 1f869b8833848a0e1b77e9a8a8aeda01
+function pulse.list_delayed(retrying boolean, queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 acdd6b8777295fd00210f265f22f02df
+function pulse.list_ended(status text, queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 132b8d86dd868d782950fa67f5287b68
+function pulse.list_pending(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b61e2fb74fb07fd0b8fae5c7da0f0cc2
+function pulse.list_retrying(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 9f416f7b8414a15d12f802c2f275928f
+function pulse.list_running(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c4fa84f52bdd4a89be22b89c696e8429
+function pulse.listed_of(j pulse.log, status text, started_at timestamp with time zone, finished_at timestamp with time zone, executor bigint, after text) returns pulse.listed
+  sql stable md5 730c9792c8ed15091c02d9a2e826b1fd
 function pulse.look(queues text[], executors bigint[] DEFAULT '{}'::bigint[], OUT moment timestamp with time zone, OUT drawn bigint, OUT paused boolean, OUT resting text[], OUT ready boolean, OUT new_lanes integer, OUT due_s double precision, OUT cancels json) returns record
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 c5040c9c1761a49041f5e7671372b331
 function pulse.mask_of(positions integer[], bits integer) returns bit varying
@@ -470,6 +504,8 @@ function pulse.note_partitions() returns void
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 754b8ef1c00ee0caac86ab0344b87f74
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
+function pulse.oldest_due(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]) returns TABLE(due timestamp with time zone)
+  sql stable md5 38cdefcfe974b781f539d63b41ac6b19
 function pulse.park(queues text[]) returns xid8
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 f11a3a7bd902924f21c4bf907fbe3275
 function pulse.partition_width(period interval, least_width bigint) returns bigint
@@ -486,6 +522,8 @@ function pulse.prune_lanes(keep interval) returns integer
   plpgsql volatile security definer set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c6d19f9110a10b01988f84cd78d7415f
 function pulse.queue_bit(queue text) returns bigint
   sql immutable parallel safe md5 a065e7cb2957ea74bb2f172c098572ba
+function pulse.ready(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[], below_x xid8, below_s bigint, most integer) returns TABLE(xid xid8, seq bigint)
+  sql stable md5 eabec690f4d5fa965418b6f9ca0d3ad9
 function pulse.reap(executor bigint, beats bigint) returns bigint
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 10cafa481ddd91449d6e9ab2fd5c6a40
 function pulse.rebase(OUT pending bigint, OUT running bigint, OUT completed bigint) returns record
@@ -493,7 +531,7 @@ function pulse.rebase(OUT pending bigint, OUT running bigint, OUT completed bigi
 function pulse.refuse_isolation() returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 657492d3dfa93adf8adaae43c94679eb
 function pulse.refuse_transition(asked text, id uuid, status text) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 ab9da8efa63cda34ecfa3cec46710409
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 c8467e0987c87a394942529ca574f04f
 function pulse.refuse_update() returns trigger
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 9128b33862a54c2657630543094b4a57
 function pulse.register_executor(runtime text, host text, boot_id text, pid integer, pid_start text DEFAULT ''::text, kinds text[] DEFAULT NULL::text[]) returns bigint
@@ -503,7 +541,7 @@ function pulse.release(claims bigint[], tokens uuid[], positions integer[]) retu
 function pulse.resume(queue text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
 function pulse.retry(id uuid) returns boolean
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 91afb99506c6f6266c990e82448eb7b0
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 0fbbd71584641509d4cf256404040909
 function pulse.see_partitions() returns bigint
   sql volatile md5 fa52d7df79a7e5457dc9770c1302af90
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
@@ -549,8 +587,12 @@ function pulse.claim(bigint,bigint,text[],integer[],integer,integer): nobody but
 function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,bigint): nobody but the owner
 function pulse.claim_of(pulse.log): nobody but the owner
 function pulse.close(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[]): nobody but the owner
+function pulse.counts(integer): nobody but the owner
 function pulse.cursor_of(text,smallint,smallint): nobody but the owner
+function pulse.cursors(text): nobody but the owner
 function pulse.cut(bigint): nobody but the owner
+function pulse.delayed_queues(text): nobody but the owner
+function pulse.deliveries(uuid): nobody but the owner
 function pulse.discover(): nobody but the owner
 function pulse.drop_partitions(interval): nobody but the owner
 function pulse.empty_default(interval): nobody but the owner
@@ -566,6 +608,7 @@ function pulse.foreign_xids(): nobody but the owner
 function pulse.free_keys(uuid[]): nobody but the owner
 function pulse.get(uuid): nobody but the owner
 function pulse.give_back(bigint,text,text): nobody but the owner
+function pulse.history(uuid): nobody but the owner
 function pulse.hold_key(text,text,uuid,timestamp with time zone): nobody but the owner
 function pulse.hold_lane(pulse.log): nobody but the owner
 function pulse.is_decided(pulse.partition): nobody but the owner
@@ -577,11 +620,22 @@ function pulse.keep_results(bigint,bit varying,json,timestamp with time zone): n
 function pulse.lane_lock(text,smallint,smallint): nobody but the owner
 function pulse.lane_of(text,text): nobody but the owner
 function pulse.lanes_with_work(text[],integer[],bigint,boolean): nobody but the owner
+function pulse.last_error(uuid): nobody but the owner
+function pulse.list(text,text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_all(text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_completed(text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_delayed(boolean,text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_ended(text,text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_pending(text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_retrying(text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_running(text,text,text,integer,text,integer): nobody but the owner
+function pulse.listed_of(pulse.log,text,timestamp with time zone,timestamp with time zone,bigint,text): nobody but the owner
 function pulse.look(text[],bigint[]): nobody but the owner
 function pulse.mask_of(integer[],integer): nobody but the owner
 function pulse.move(uuid,text,integer): nobody but the owner
 function pulse.note_partitions(): nobody but the owner
 function pulse.now(): nobody but the owner
+function pulse.oldest_due(text,smallint,smallint,xid8,bigint,bigint,xid8[],bigint[]): nobody but the owner
 function pulse.park(text[]): nobody but the owner
 function pulse.partition_width(interval,bigint): nobody but the owner
 function pulse.pass_open(text[],bigint,bigint,bigint): nobody but the owner
@@ -590,6 +644,7 @@ function pulse.promote(integer): nobody but the owner
 function pulse.prune(interval,interval,integer): nobody but the owner
 function pulse.prune_lanes(interval): nobody but the owner
 function pulse.queue_bit(text): nobody but the owner
+function pulse.ready(text,smallint,smallint,xid8,bigint,bigint,xid8[],bigint[],xid8,bigint,integer): nobody but the owner
 function pulse.reap(bigint,bigint): nobody but the owner
 function pulse.rebase(): nobody but the owner
 function pulse.refuse_isolation(): nobody but the owner

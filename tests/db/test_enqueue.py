@@ -27,7 +27,7 @@ from pulse_runtime import (
     enqueue,
     enqueue_many,
 )
-from pulse_runtime.producers import own
+from pulse_runtime.store import own
 from pulse_runtime.store.errors import NotMigrated
 from pulse_sql import grants
 
@@ -210,7 +210,7 @@ async def test_an_asynchronous_connection_that_died_while_idle_is_replaced(ours:
 
 
 def test_under_trio_the_producer_is_told_to_use_a_thread(ours: str) -> None:
-    with pytest.raises(WrongConnection, match="Run enqueue in a thread"):
+    with pytest.raises(WrongConnection, match="in a thread instead: enqueue for aenqueue"):
         trio.run(aenqueue, "a")
 
 

@@ -8,7 +8,12 @@ from pathlib import Path
 from embedded_kit import REPOSITORY
 
 SNIPPET = """
-from pulse_runtime import Context, Handle, Retry, aenqueue, enqueue, enqueue_many, job
+from uuid import UUID
+
+from pulse_runtime import (
+    Context, Delivery, Handle, JobRecord, Retry, Status, acancel, aenqueue, aget, await_for, cancel, enqueue,
+    enqueue_many, get, history, job, move, result, retry, wait,
+)
 
 @job(queue="mail", retry=Retry(attempts=8))
 async def send_email(to: str, subject: str = "hi") -> None: ...
@@ -21,6 +26,28 @@ handle: Handle = enqueue(send_email.call(to="a@b.c"), delay="5m", priority=3)
 enqueue(send_email.call("a@b.c", subject="hi"))
 enqueue("send_email", {"to": "a@b.c"}, key="k")
 enqueue_many([send_email.call("a"), render.call(invoice_id=1)])
+record: JobRecord = get(handle)
+record = get(handle.id)
+record = get(str(handle.id))
+record = wait(handle, timeout="5s")
+record = handle.wait(5)
+status: Status = cancel(handle, reason="why")
+deliveries: list[Delivery] = history(UUID(int=1))
+move(handle, queue="q", priority=1)
+anything: int = result(handle)
+
+async def follow() -> None:
+    mine: Handle = await aenqueue("a")
+    seen: JobRecord = await await_for(mine, timeout=1.5)
+    seen = await mine.aget()
+    said: Status = await acancel(mine)
+    seen = aget(mine)  # wrong
+
+get(7)  # wrong
+cancel(handle, on=None)  # wrong
+move(handle, "q")  # wrong
+record.status = Status.PENDING  # wrong
+done: bool = retry(handle)  # wrong
 send_email.call(to=1)  # wrong
 send_email.call()  # wrong
 send_email.call("a", body="b")  # wrong

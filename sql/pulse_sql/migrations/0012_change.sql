@@ -1,11 +1,16 @@
 -- Changing a job's fate from outside: cancel, retry, move. Each is one short statement of its own, because it holds a lane.
--- A job that is in no state for it is refused with SQLSTATE PU409: "cancel: the job is COMPLETED".
+-- A job that is in no state for it is refused with SQLSTATE PU409.
 
--- refuse_transition: what was asked cannot follow from the state that the job is in.
+-- refuse_transition: what was asked cannot follow from the state that the job is in. The detail has what was asked, the id and
+-- the status, for programs; the hint is for people.
 create function pulse.refuse_transition(asked text, id uuid, status text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
-  raise exception '% is not possible: job % is %', asked, id, status using errcode = 'PU409', detail = asked || ' ' || status;
+  raise exception '% is not possible: job % is %', asked, id, status
+    using errcode = 'PU409', detail = concat_ws(' ', asked, id, status),
+          hint = case asked when 'cancel' then 'Only a job that waits or runs can be canceled'
+                            when 'retry' then 'Only a dead letter can be retried'
+                            else 'Only a job that waits can be moved' end;
 end $$;
 
 -- hold_lane: no claim of this delivery's lane is under way from now until commit.
@@ -13,7 +18,7 @@ create function pulse.hold_lane(j pulse.log) returns void language sql set searc
   select pg_advisory_xact_lock(1886745441, pulse.lane_lock(j.queue, j.priority, j.lane))
 $$;
 
--- cancel: end a job that waits, or ask the executor that runs it to.
+-- cancel: end a job that waits, or ask the executor that runs it to. Asked again, it says the same again.
 --
 -- returns   CANCELED; RUNNING: the wish was noted and the runtime will pass it on; null: there is no such job
 -- locks     the job's lane until commit
@@ -53,6 +58,8 @@ begin
         values (cancel.id, c.claim, c.pos, c.executor, pulse.now(), cancel.by, cancel.reason)
         on conflict on constraint cancel_request_pkey do update set claim = excluded.claim, pos = excluded.pos, executor = excluded.executor;
       return 'RUNNING';
+    elsif now_is = 'CANCELED' then
+      return 'CANCELED';
     else
       perform pulse.refuse_transition('cancel', id, now_is);
     end if;
@@ -78,7 +85,9 @@ begin
     perform pulse.refuse_transition('retry', id, now_is);
   end if;
   if o.key is not null and pulse.hold_key(o.tenant, o.key, o.id, null) is not null then
-    raise exception 'retry is not possible: the key of job % is held by another job', id using errcode = 'PU409', detail = 'retry DEAD_LETTERED';
+    raise exception 'retry is not possible: the key of job % is held by another job', id
+      using errcode = 'PU409', detail = concat_ws(' ', 'retry', id, o.status),
+            hint = 'Its key is held by another job. Retry it when that one has ended';
   end if;
   insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
     values (o.submitted_at, o.id, o.priority, o.lane, least(o.attempt + 1, 32767), 0, o.max_attempts, o.queue, o.kind, o.args, o.tenant, o.project, o.key, o.schedule_id, o.occurrence, o.options, o.trace, o.meta)
