@@ -319,7 +319,7 @@ def test_waiting_on_a_silent_server_ends_soon_after_the_time_is_up(ours: str, st
 
 
 @pytest.fixture
-def blocked(ours: str, connect: Connect) -> Iterator[Callable[..., Any]]:
+def blocked(ours: str, connect: Connect) -> Call:
     """Runs a call in a thread and ends its connection `times` times while it waits for an answer."""
     blocker, watcher = connect(autocommit=False), connect()
 

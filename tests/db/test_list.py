@@ -28,14 +28,16 @@ def populate(store: Store, other: Connection, chance: random.Random) -> None:
     add_jobs(store, chance, 60)
     late = Store(other)
     with other.transaction():
-        add_jobs(late, chance, 5)
+        add_jobs(late, chance, 15)
+        opened = late.ask("select pg_current_xact_id()::text")
         add_jobs(store, chance, 20)
         work(store, chance)
-        store.claim(1, ("c",))
+        store.claim(100, ("c",))
     for _ in range(3):
         add_jobs(store, chance, 30)
         work(store, chance)
     add_jobs(store, chance, 30)
+    assert store.ask("select bool_or(pulse.is_pending(l)) from pulse.log l where l.xid::text = %s", opened)
     dead = store.connection.execute("select id from pulse.outcome where status = 'DEAD_LETTERED' limit 2").fetchall()
     assert [store.ask("select pulse.retry(%s)", each[0]) for each in dead] == [True, True]
     for status in ("PENDING", "RETRYING"):
@@ -78,11 +80,11 @@ class Forever(psycopg.types.datetime.TimestamptzLoader):
 
 
 def keep_as_rebase_does(connection: Connection) -> None:
-    """Completed jobs whose deliveries are gone."""
+    """Completed jobs whose deliveries are gone, all of one moment."""
     columns = "submitted_at, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant"
     connection.execute(
         f"insert into pulse.outcome (id, status, at, {columns}) select gen_random_uuid(), 'COMPLETED', "
-        f"submitted_at - interval '1 day', {columns} from pulse.outcome where status = 'CANCELED'".encode()
+        f"'2020-01-01', {columns} from pulse.outcome where status = 'CANCELED'".encode()
     )
 
 
