@@ -154,7 +154,7 @@ def running_standby(first: Server, home: Path) -> Iterator[Server]:
     """A second server that follows the first."""
     home.mkdir()
     copy = find_binaries().folder / "pg_basebackup"
-    command = [copy, "-d", first.dsn, "-D", home / first.data.name, "-R", "-c", "fast", "--no-sync"]
+    command: list[str | Path] = [copy, "-d", first.dsn, "-D", home / first.data.name, "-R", "-c", "fast", "--no-sync"]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     server = Server(home, settings=SETTINGS, durable=False)
     server.start()

@@ -30,7 +30,7 @@ def settle(store: Store, *entries: tuple[int, UUID, str | None]) -> tuple[int, l
     bits = "".join(mask or "" for mask in masks).count("1")
     row = store.connection.execute(SETTLE, (list(claims), list(tokens), list(masks), list(range(bits)))).fetchone()
     assert row
-    return row
+    return row[0], row[1]
 
 
 def claim_each(store: Store, count: int, **options: object) -> list[Batch]:
