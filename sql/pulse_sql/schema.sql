@@ -405,7 +405,7 @@ function pulse.claim_lane(executor bigint, request bigint, queue text, priority 
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1cabc2d54e501bd8ab1ac00f4f7bc1be
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 47bc7b711dd09ebab270231a28fbef49
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3ea63d4b4ef9d3980f366380c51d640e
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
@@ -465,7 +465,7 @@ function pulse.is_pending(j pulse.log) returns boolean
 function pulse.is_quiet(parked xid8) returns boolean
   sql volatile md5 763962b01cfc0191e2253e37a3f57c4e
 function pulse.keep_ahead(period interval DEFAULT '1 day'::interval, least_width bigint DEFAULT 1000000, OUT added text[], OUT burnt bigint, OUT starved boolean) returns record
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 da0d8cd7afe228cc2b15dc7094afaf37
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 00d422681ea7dd3bb0b59f69a2a3cb74
 function pulse.keep_results(claim bigint, hit bit varying, results json, at timestamp with time zone) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 8228baade61d9ddc093de228577f78f8
 function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer
@@ -473,7 +473,7 @@ function pulse.lane_lock(queue text, priority smallint, lane smallint) returns i
 function pulse.lane_of(queue text, tenant text) returns smallint
   sql stable md5 dac8361810c4d319830058d46caa220b
 function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean) returns TABLE(queue text, priority smallint, lane smallint, siblings bigint)
-  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 38ef068a7f55f7b6f893318df0c1cbb9
+  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 df477edc6df782966d17bb9bfaec9cda
 function pulse.last_error(id uuid) returns text
   sql stable md5 3d68347e7dbc581b994f88cbd8f1308b
 function pulse.list(status text DEFAULT NULL::text, queue text DEFAULT NULL::text, kind text DEFAULT NULL::text, tenant text DEFAULT NULL::text, most integer DEFAULT 50, after text DEFAULT NULL::text, reads integer DEFAULT 5000) returns SETOF pulse.listed
@@ -501,7 +501,7 @@ function pulse.mask_of(positions integer[], bits integer) returns bit varying
 function pulse.move(id uuid, queue text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 5fb62fa8100e3a283bdbb1a85d452511
 function pulse.note_partitions() returns void
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 754b8ef1c00ee0caac86ab0344b87f74
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 06002923b337f980bae8190543fa5cad
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
 function pulse.oldest_due(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]) returns TABLE(due timestamp with time zone)
@@ -510,8 +510,10 @@ function pulse.park(queues text[]) returns xid8
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 f11a3a7bd902924f21c4bf907fbe3275
 function pulse.partition_width(period interval, least_width bigint) returns bigint
   sql volatile security definer set search_path=pg_catalog, pg_temp md5 8bdfd4c6d0e8dc5b37edcebf46ab4e9d
+function pulse.pass_lane(queue text, priority smallint, lane smallint, executor bigint, request bigint, drawn bigint, slow interval) returns boolean
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 a9ca291845b1a3b99d1760c8f1ca6ef5
 function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 37ac105f2a9b767df8a5718ba126761b
+  sql volatile set search_path=pg_catalog, pg_temp md5 863346a677b2a08371dd7b61131213b2
 function pulse.pause(queue text, by text, reason text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 7bf23e1b64003bab4247055ad6575816
 function pulse.promote(most integer, OUT moved bigint, OUT next_s double precision) returns record
@@ -522,6 +524,8 @@ function pulse.prune_lanes(keep interval) returns integer
   plpgsql volatile security definer set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c6d19f9110a10b01988f84cd78d7415f
 function pulse.queue_bit(queue text) returns bigint
   sql immutable parallel safe md5 a065e7cb2957ea74bb2f172c098572ba
+function pulse.raise_floors() returns integer
+  plpgsql volatile set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 934d4916a7ba8ccf0e2f38c05fc800ba
 function pulse.ready(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[], below_x xid8, below_s bigint, most integer) returns TABLE(xid xid8, seq bigint)
   sql stable md5 eabec690f4d5fa965418b6f9ca0d3ad9
 function pulse.reap(executor bigint, beats bigint) returns bigint
@@ -638,12 +642,14 @@ function pulse.now(): nobody but the owner
 function pulse.oldest_due(text,smallint,smallint,xid8,bigint,bigint,xid8[],bigint[]): nobody but the owner
 function pulse.park(text[]): nobody but the owner
 function pulse.partition_width(interval,bigint): nobody but the owner
+function pulse.pass_lane(text,smallint,smallint,bigint,bigint,bigint,interval): nobody but the owner
 function pulse.pass_open(text[],bigint,bigint,bigint): nobody but the owner
 function pulse.pause(text,text,text): nobody but the owner
 function pulse.promote(integer): nobody but the owner
 function pulse.prune(interval,interval,integer): nobody but the owner
 function pulse.prune_lanes(interval): nobody but the owner
 function pulse.queue_bit(text): nobody but the owner
+function pulse.raise_floors(): nobody but the owner
 function pulse.ready(text,smallint,smallint,xid8,bigint,bigint,xid8[],bigint[],xid8,bigint,integer): nobody but the owner
 function pulse.reap(bigint,bigint): nobody but the owner
 function pulse.rebase(): nobody but the owner

@@ -108,8 +108,8 @@ def test_a_slow_log_is_cut_so_that_its_partition_comes_to_an_end(store: Store) -
     job = store.enqueue()
     store.connection.execute("update pulse.partition set opened_at = opened_at - interval '2 days'")
     assert keep_ahead(store)[1] == WIDTH - 1
-    assert store.ask("select name from pulse.partition where closed_at is not null") == "log_1"
     assert keep_ahead(store)[1] == 0, "the next one has no number drawn"
+    assert store.ask("select name from pulse.partition where closed_at is not null") == "log_1"
     other = store.enqueue()
     assert store.ask("select tableoid::regclass::text from pulse.log where id = %s", other) == "log_101"
     (batch,) = store.claim()
@@ -305,3 +305,36 @@ def test_the_owner_alone_makes_partitions_so_a_runtime_does_it_through_a_functio
     assert drop(store) == (["log_1"], False)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         store.connection.execute("drop table pulse.log_101")
+
+
+def test_a_lane_that_was_idle_opens_no_old_partition(store: Store) -> None:
+    for _ in range(2):
+        store.enqueue(queue="idle")
+        for batch in store.claim(1, ("idle",)):
+            store.settle(batch)
+    for _ in range(3):
+        fill(store, 110)
+        keep_ahead(store)
+    floor = "select floor_s from pulse.claim where queue = 'idle' order by n desc limit 1"
+    assert store.ask(floor) < 100
+    assert [store.ask("select pulse.raise_floors()") > 0 for _ in range(3)] == [True, True, False]
+    assert store.ask(floor) > 300
+    job = store.enqueue(queue="idle")
+    (batch,) = store.claim(1, ("idle",))
+    assert batch.jobs[0][0] == str(job)
+
+
+def test_raising_a_floor_leaves_what_is_open_on_the_late_list(store: Store, connect: Connect) -> None:
+    store.enqueue(queue="idle")
+    for batch in store.claim(1, ("idle",)):
+        store.settle(batch)
+    writer = connect(autocommit=False)
+    (job,) = writer.execute("select pulse.enqueue(kind => 'k', queue => 'idle')").fetchall()[0]
+    fill(store, 250)
+    keep_ahead(store)
+    for _ in range(3):
+        store.ask("select pulse.raise_floors()")
+    fill(store, 110)
+    writer.commit()
+    (batch,) = store.claim(1, ("idle",))
+    assert batch.jobs[0][0] == str(job)

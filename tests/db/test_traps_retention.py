@@ -21,11 +21,15 @@ def store(connection: Connection) -> Store:
 
 
 def test_a_job_committed_while_dropping_waits_for_its_lock_is_not_dropped(store: Store, connect: Connect) -> None:
-    """The maintenance that closed the partition had drawn its xid before the writer, as one that burns numbers has."""
+    """Even if the partition is marked as closed by a transaction that drew its xid before the writer did."""
     writer, keeper = connect(autocommit=False), connect(autocommit=False)
     keeper.execute("select pg_current_xact_id()")
     writer.execute("select pulse.enqueue(kind => 'k')")
     keeper.execute("select pulse.cut(100), pulse.note_partitions()")
+    assert keeper.execute("select count(closed_at) from pulse.partition").fetchone() == (0,), "its xid came too early"
+    keeper.execute(
+        "update pulse.partition set closed_at = pulse.now(), closed_x = pg_current_xact_id() where lower_seq = 1"
+    )
     keeper.commit()
     dropped = []
     dropper = threading.Thread(target=lambda: dropped.append(_drop_until_dropped_or_free(connect(), writer)))

@@ -20,8 +20,8 @@ begin
   return k;
 end $$;
 
--- lanes_with_work: the lanes of these queues in which a claim would find something, best first, as one statement.
--- Only a hint, as it takes no lock: a claim looks again under the lane's lock.
+-- lanes_with_work: the lanes of these queues in which a claim would find something, best first. Only a hint, as it takes no
+-- lock: a claim looks again under the lane's lock.
 --
 -- sent by   claim, look
 -- takes     queues and shares (which queue comes first: request number modulo the sum of the shares), low: lowest
@@ -29,9 +29,21 @@ end $$;
 -- index     claim's unique key, log_lane; two probes per lane
 create function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean)
   returns table (queue text, priority smallint, lane smallint, siblings bigint)
-  language sql stable
+  language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
+declare
+  -- Below all floors of these lanes. As a value that is known before the question below begins, it keeps partitions from
+  -- being opened at all; a floor that comes out of a join only keeps them from being read (200 partitions: 2 ms a poll).
+  bottom bigint;
+begin
+  select min(least(k.floor_s, (select min(o) from unnest(k.late_s) o))) into bottom
+    from unnest(queues) w(name) join pulse.lane l on l.queue = w.name
+    left join lateral (
+      select coalesce(max(n.floor_s), 0) as floor_s, max(n.late_s) as late_s
+        from (select c.floor_s, c.late_s from pulse.claim c
+               where c.queue = l.queue and c.priority = l.priority and c.lane = l.lane order by c.n desc limit 1) n) k on true;
+  return query
   with snapshot as materialized (select pg_current_snapshot() as now),
   wanted as materialized (
     select w.name, w.ord, sum(w.share) over (order by w.ord) as upto, sum(w.share) over () as total
@@ -48,15 +60,15 @@ create function pulse.lanes_with_work(queues text[], shares integer[], request b
    where exists (
            select from pulse.log j
             where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane
-              and (j.xid, j.seq) > (coalesce(k.x, '0'), coalesce(k.s, 0)) and j.seq > coalesce(k.floor_s, 0))
+              and (j.xid, j.seq) > (coalesce(k.x, '0'), coalesce(k.s, 0)) and j.seq > coalesce(k.floor_s, 0) and j.seq > bottom)
       or (k.late_x <> '{}' and (
            select count(*) >= 8 or count(*) = cardinality(k.late_x) or bool_or(exists (
                     select from pulse.log j
-                     where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s))
+                     where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s and j.seq > bottom))
              from unnest(k.late_x, k.late_s) o(x, s)
             where pg_visible_in_snapshot(o.x, (select now from snapshot))))
-   order by (w.ord < (select ord from first)), w.ord, case when low then l.priority else -l.priority end, (l.lane + request) % 1024
-$$;
+   order by (w.ord < (select ord from first)), w.ord, case when low then l.priority else -l.priority end, (l.lane + request) % 1024;
+end $$;
 
 -- claim: lease ready jobs of these queues to one executor, most urgent first; every tenth request starts at the lowest
 -- priority instead, so that nothing starves.
@@ -234,42 +246,50 @@ begin
   return k.id;
 end $$;
 
--- pass_open: move the cursors of empty lanes past the transactions that are open now. For polls that were slow because they
--- waded through the rows of one that has written a million jobs and not committed: from now on it is on the late list,
--- which is probed only once it has.
+-- pass_lane: move a lane's cursor past the transactions that are open now, if it is empty and looking took so long.
 --
--- sent by   claim, after a slow poll that found nothing
-create function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void
-  language plpgsql
+-- returns   whether its cursor was moved
+create function pulse.pass_lane(queue text, priority smallint, lane smallint, executor bigint, request bigint, drawn bigint, slow interval)
+  returns boolean language plpgsql
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off
   set plan_cache_mode = force_generic_plan as $$
 declare
-  r     record;
   k     pulse.claim;
   snap  pg_snapshot;
   empty boolean;
   began timestamptz;
 begin
-  for r in select l.queue, l.priority, l.lane from pulse.lane l where l.queue = any (queues) loop
-    continue when not pg_try_advisory_xact_lock(1886745441, pulse.lane_lock(r.queue, r.priority, r.lane));
-    k := pulse.cursor_of(r.queue, r.priority, r.lane);
-    began := clock_timestamp();
-    select pg_current_snapshot(), not exists (
-        select from pulse.log j
-         where j.queue = r.queue and j.priority = r.priority and j.lane = r.lane and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s)
-      into snap, empty;
-    continue when not empty or clock_timestamp() - began < interval '2 ms';
-    k.late_x := k.late_x || array(select i from pg_snapshot_xip(snap) i where i > k.x order by i);
-    k.late_s := k.late_s || array_fill(k.floor_s, array[cardinality(k.late_x) - cardinality(k.late_s)]);
-    -- xmax is one past the highest COMPLETED transaction, so everything up to it is either visible or in the open list.
-    k.x := greatest((pg_snapshot_xmax(snap)::text::numeric - 1)::text::xid8, k.x);
-    k.s := 9223372036854775807;
-    k.low_x := null;
-    k.ids := '{}';
-    k.seqs := '{}';
-    perform pulse.write_claim(k, executor, request, r.queue, r.priority, r.lane, drawn, null);
-  end loop;
+  if not pg_try_advisory_xact_lock(1886745441, pulse.lane_lock(queue, priority, lane)) then return false; end if;
+  k := pulse.cursor_of(queue, priority, lane);
+  began := clock_timestamp();
+  select pg_current_snapshot(), not exists (
+      select from pulse.log j
+       where j.queue = pass_lane.queue and j.priority = pass_lane.priority and j.lane = pass_lane.lane
+         and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s)
+    into snap, empty;
+  if not empty or clock_timestamp() - began < slow then return false; end if;
+  k.late_x := k.late_x || array(select i from pg_snapshot_xip(snap) i where i > k.x order by i);
+  k.late_s := k.late_s || array_fill(k.floor_s, array[cardinality(k.late_x) - cardinality(k.late_s)]);
+  -- xmax is one past the highest COMPLETED transaction, so everything up to it is either visible or in the open list.
+  k.x := greatest((pg_snapshot_xmax(snap)::text::numeric - 1)::text::xid8, k.x);
+  k.s := 9223372036854775807;
+  k.low_x := null;
+  k.ids := '{}';
+  k.seqs := '{}';
+  perform pulse.write_claim(k, executor, request, queue, priority, lane, drawn, null);
+  return true;
 end $$;
+
+-- pass_open: the same for all lanes of these queues. For polls that were slow because they
+-- waded through the rows of one that has written a million jobs and not committed: from now on it is on the late list,
+-- which is probed only once it has.
+--
+-- sent by   claim, after a slow poll that found nothing
+create function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void
+  language sql set search_path = pg_catalog, pg_temp as $$
+  select pulse.pass_lane(l.queue, l.priority, l.lane, executor, request, drawn, interval '2 ms')
+    from pulse.lane l where l.queue = any (queues)
+$$;
 
 -- fetch: the jobs of a claim, for a batch that was too large to come with it or a reply that was lost.
 --

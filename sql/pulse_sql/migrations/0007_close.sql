@@ -45,6 +45,8 @@ create function pulse.close(claims bigint[], tokens uuid[], positions integer[],
   set enable_mergejoin = off set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
   moment constant timestamptz := pulse.now();
+  first bigint;                                  -- their numbers, known before the question begins, so that only partitions
+  last  bigint;                                  -- with such numbers are opened
   total bigint;
   q     text;
   woken text[];
@@ -54,6 +56,7 @@ begin
     raise exception 'an ending is none of those that close knows' using errcode = 'invalid_parameter_value';
   end if;
   perform from pulse.lease l where l.claim = any (claims) order by l.claim for update;
+  select min(u.seq), max(u.seq) into first, last from pulse.claim c, unnest(c.seqs) u(seq) where c.id = any (claims);
   with ours as materialized (
     select distinct on (e.claim, e.pos) e.claim, e.pos, e.ending, e.delay_ms, e.error, e.took_us, l.executor
       from unnest(claims, tokens, positions, endings, delays_ms, errors, took_us) with ordinality e(claim, token, pos, ending, delay_ms, error, took_us, ord)
@@ -62,24 +65,22 @@ begin
      where case when e.pos between 0 and length(l.open) - 1 then get_bit(l.open, e.pos) = 1 end
      order by e.claim, e.pos, e.ord),
   masks as materialized (
-    select o.claim, pulse.mask_of(array_agg(o.pos), length(l.open)) as mask
-      from ours o join pulse.lease l on l.claim = o.claim group by o.claim, l.open),
+    select p.claim, pulse.mask_of(p.positions, length(l.open)) as mask
+      from (select o.claim, array_agg(o.pos) as positions from ours o group by o.claim) p join pulse.lease l on l.claim = p.claim),
   emptied as (
     delete from pulse.lease l using masks m where l.claim = m.claim and bit_count(l.open & ~m.mask) = 0),
   cleared as (
     update pulse.lease l set open = l.open & ~m.mask from masks m where l.claim = m.claim and bit_count(l.open & ~m.mask) > 0),
-  placed as materialized (                      -- the ledger says where each job is
-    select m.claim, u.ord - 1 as pos, u.id, u.seq
-      from masks m join pulse.claim c on c.id = m.claim, unnest(c.ids, c.seqs) with ordinality u(id, seq, ord)
-     where get_bit(m.mask, u.ord::integer - 1) = 1),
+  places as materialized (                      -- the ledger says where each job is; || makes a copy that is not read again per job
+    select m.claim, c.ids || '{}'::uuid[] as ids, c.seqs || '{}'::bigint[] as seqs from masks m join pulse.claim c on c.id = m.claim),
   ended as materialized (
     select o.claim, o.executor, o.ending, o.delay_ms, o.error, o.took_us, j.*,
            j.charged + (o.ending in ('fail', 'crash', 'dead'))::integer as charged_now,
            least(j.attempt + (o.ending not in ('put_off', 'release'))::integer, 32767) as attempt_next,
            j.suspect or o.ending in ('suspect', 'crash') or (o.ending = 'lost' and j.attempt - j.charged >= 3) as suspect_next
       from ours o
-      join placed p on p.claim = o.claim and p.pos = o.pos
-      join pulse.log j on j.id = p.id and j.seq = p.seq),
+      join places p on p.claim = o.claim
+      join pulse.log j on j.id = p.ids[o.pos + 1] and j.seq = p.seqs[o.pos + 1] and j.seq between first and last),
   verdicts as materialized (
     select e.*,
            case when e.ending = 'cancel' then 'CANCELED'

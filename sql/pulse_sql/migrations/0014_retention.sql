@@ -38,13 +38,15 @@ create function pulse.note_partitions() returns void
   language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   before constant timestamptz := pulse.now();
+  first  constant boolean := pg_current_xact_id_if_assigned() is null;
   drawn  constant bigint := coalesce(pg_sequence_last_value('pulse.log_seq'), 0);
 begin
   update pulse.partition p set opened_at = before
    where p.lower_seq > drawn and p.opened_at < before - interval '1 min';
-  -- Every later xid than ours draws later numbers, because a row draws its xid before its number.
+  -- Every later xid than ours draws later numbers, because a row draws its xid before its number; but only if ours was drawn
+  -- after the sequence was read.
   update pulse.partition p set closed_at = pulse.now(), closed_x = pg_current_xact_id()
-   where p.closed_at is null and p.upper_seq <= drawn + 1;
+   where first and p.closed_at is null and p.upper_seq <= drawn + 1;
 end $$;
 
 -- cut: burn numbers until the next partition begins, so that a slow log's partitions come to an end too.
@@ -91,8 +93,7 @@ begin
   -- First, because adding takes log_default's lock until commit, and claims read it.
   if exists (select from pulse.partition p, pg_sequence_last_value('pulse.log_seq') drawn
               where drawn >= p.lower_seq and drawn < p.upper_seq and p.opened_at < pulse.now() - period) then
-    burnt := pulse.cut(1000000);
-    perform pulse.note_partitions();
+    burnt := pulse.cut(1000000);                  -- noted as closed in the next round
   end if;
   while not starved and cardinality(added) < 4
         and coalesce((select max(p.upper_seq) from pulse.partition p), 0) < coalesce(pg_sequence_last_value('pulse.log_seq'), 0) + 2 * width loop
@@ -100,6 +101,38 @@ begin
     starved := made is null;
     added := array_remove(added || made, null);
   end loop;
+end $$;
+
+-- raise_floors: move the floors of lanes that were idle for so long that they lie below a partition that is closed: an empty
+-- poll opens every partition above them. The cursor passes what is open now, as in pass_open; the floor follows at the second
+-- call, like that of a lane that is claimed from.
+--
+-- sent by   reporter, after keep_ahead, in a transaction of its own: its first write, or it is refused
+-- returns   how many lanes
+-- locks     each of those lanes until commit; busy ones are left alone
+create function pulse.raise_floors() returns integer
+  language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
+declare
+  drawn bigint;
+  goal  bigint;
+  r     record;
+  moved integer := 0;
+begin
+  if pg_current_xact_id_if_assigned() is not null or current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'raise_floors must be the first write of a READ COMMITTED transaction' using errcode = 'active_sql_transaction';
+  end if;
+  drawn := coalesce(pg_sequence_last_value('pulse.log_seq'), 0);         -- before our xid is drawn: as in claim
+  goal := (select max(p.upper_seq) - 1 from pulse.partition p where p.closed_at is not null);
+  for r in
+    select l.queue, l.priority, l.lane from pulse.lane l
+      cross join lateral (
+        select c.floor_s, c.next_s from pulse.claim c
+         where c.queue = l.queue and c.priority = l.priority and c.lane = l.lane order by c.n desc limit 1) k
+     where k.floor_s < goal
+  loop
+    moved := moved + pulse.pass_lane(r.queue, r.priority, r.lane, 0, 0, drawn, interval '0')::integer;
+  end loop;
+  return moved;
 end $$;
 
 -- is_decided: is every job in this range of the log claimed, and none of them leased? Final once all transactions that could
