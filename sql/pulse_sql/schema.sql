@@ -393,7 +393,7 @@ function pulse.add_partition(width bigint) returns text
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 5999b47fa203a554ea17bb8b2ce388e4
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 78d2cfdb31e9e6432e2af941ab30f81c
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b77bc27bc65ab307085931fa07ddfb24
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 be59cb124c0feb852b92bc241e7582ec
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record

@@ -77,7 +77,7 @@ class Crowd:
     def run(self, restarts: Sequence[Callable[[], None]]) -> None:
         """Return when the time is up, or at the first problem."""
         end = time.monotonic() + self._seconds
-        producers = [self._thread(Producer, number, lambda: time.monotonic() > end) for number in range(4)]
+        producers = [self._thread(Producer, number, lambda: time.monotonic() > end) for number in range(6)]
         others = [self._thread(role, number, self._over.is_set) for role, many in OTHERS for number in range(many)]
         for restart in restarts:
             if not self.seen.stop.wait(self._seconds / (len(restarts) + 1)):

@@ -9,8 +9,8 @@ from stress.record import Seen
 
 from pulse_runtime.ids import uuid7
 
-QUEUES = ["mail", "billing"]
-PRIORITIES = [*[0, 5, -3] * 20, *range(-10, 11)]  # some lanes are rare, and forgotten in between
+QUEUES = ["mail", "mail", "billing"]
+PRIORITIES = [*[0, 0, 0, 5, -3] * 40, *range(-10, 11)]  # some lanes are rare, and forgotten in between
 ENQUEUE = (
     "select pulse.enqueue(kind => 'k', id => %s, queue => %s, priority => %s, max_attempts => %s, key => %s,"
     " run_at => case when %s then pulse.now() + interval '30 ms' end)"
@@ -25,6 +25,7 @@ class Producer:
     def __init__(self, line: Line, dice: random.Random, seen: Seen, number: int) -> None:
         self._line, self._dice, self._seen = line, dice, seen
         self._delay_s = LONG_S if number == 0 else SHORT_S
+        self._turns = [1] if number % 2 else [1, 2, 3, 4, 5, 6]
 
     def step(self) -> None:
         mark, kept, ids = uuid4(), self._dice.random() > 0.15, set[str]()
@@ -32,7 +33,7 @@ class Producer:
         known = False
         with self._line.surviving():
             with self._line.connection.transaction(force_rollback=not kept):
-                for turn in range(self._dice.randint(1, 6)):
+                for turn in range(self._dice.choice(self._turns)):
                     ids |= self._some(key if turn == 0 else None)  # one key at most: two could deadlock
                     self._pause()
                 self._line.witness(mark)
