@@ -1,9 +1,10 @@
 """Those who enqueue, and those who change a job's fate from outside."""
 
 import random
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from stress.line import Line
 from stress.record import Seen
 
@@ -69,6 +70,39 @@ class Producer:
         row = self._line.connection.execute(ENQUEUE_MANY, values).fetchone()
         assert row == (ids,)
         return {str(each) for each in ids}
+
+
+class Volley:
+    """Transactions in one lane, begun in one order and ended in another: most are overtaken, by younger ones."""
+
+    def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
+        self._dice, self._seen = dice, seen
+        self._lines = [line.another() for _ in range(4)]
+
+    def step(self) -> None:
+        opened = [(line, *self._begin(line)) for line in self._lines]
+        self._dice.shuffle(opened)
+        for line, mark, job in opened:
+            self._end(line, mark, job)
+            self._seen.stop.wait(self._dice.random() * 0.003)
+
+    def _begin(self, line: Line) -> tuple[UUID, str]:
+        mark, job = uuid4(), str(uuid7())
+        with line.surviving():
+            line.connection.execute("begin")
+            line.connection.execute(ENQUEUE, (job, QUEUES[0], 0, 25, None, False))
+            line.witness(mark)
+        return mark, job
+
+    def _end(self, line: Line, mark: UUID, job: str) -> None:
+        known, how = False, b"rollback" if self._dice.random() < 0.1 else b"commit"
+        if line.connection.info.transaction_status == TransactionStatus.INTRANS:  # else it was lost before
+            with line.surviving():
+                line.connection.execute(how)
+                known = True
+        if how == b"commit" and (known or line.was_committed(mark)):
+            with self._seen.lock:
+                self._seen.sent.add(job)
 
 
 class Meddler:
