@@ -397,7 +397,7 @@ function pulse.add_partition(width bigint) returns text
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 5999b47fa203a554ea17bb8b2ce388e4
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 08f37f549d62a946d15c78797dcdb217
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9bd9a255ebae9e274581a70e182139fc
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 be59cb124c0feb852b92bc241e7582ec
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record

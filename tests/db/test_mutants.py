@@ -7,7 +7,7 @@ from stress.crowd import problems_of
 from stress.mutants import CONTROL, MUTANTS, Mutant, install
 
 SEED = int(os.environ.get("PULSE_STRESS_SEED", "7"))
-SECONDS = 10.0  # at most: a run ends at the first problem
+SECONDS = 8.0  # at most: a run ends at the first problem
 
 
 @pytest.mark.mutants

@@ -12,7 +12,7 @@ taken as materialized (
   select c.id as claim, u.id, u.seq, u.ord::integer - 1 as pos
     from pulse.claim c, unnest(c.ids, c.seqs) with ordinality u(id, seq, ord)),
 rows as materialized (
-  select j.id, j.seq, j.key, k.id is null or (j.xid, j.seq) > (k.x, k.s)
+  select j.id, j.seq, j.key, (j.xid, j.seq) > (k.x, k.s) and j.seq <= k.floor_s as sunk, k.id is null or (j.xid, j.seq) > (k.x, k.s)
          or exists (select from unnest(k.late_x, k.late_s) o(x, s) where o.x = j.xid and j.seq > o.s) as pending
     from pulse.log j left join newest k on k.queue = j.queue and k.priority = j.priority and k.lane = j.lane),
 held as materialized (
@@ -26,6 +26,8 @@ select 'claimed twice: delivery ' || seq from taken group by seq having count(*)
 union all
 select 'lost: neither pending nor claimed: ' || r.id from rows r
  where not r.pending and not exists (select from taken t where t.seq = r.seq)
+union all
+select 'lost: below the floor of its lane: ' || r.id from rows r where r.sunk
 union all
 select 'pending and claimed: ' || r.id from rows r where r.pending and exists (select from taken t where t.seq = r.seq)
 union all

@@ -8,10 +8,9 @@ from uuid import UUID
 
 import psycopg
 from stress.line import Line
-from stress.producers import QUEUES
 from stress.record import Seen
 
-SHARES = [1, 2]
+QUEUES, SHARES = ["mail", "billing"], [1, 2]
 ENDINGS = ("fail", "fail", "dead", "cancel", "release", "lost", "snooze", "suspect")
 CLAIM = "select claim, token, n, jobs from pulse.claim(%s, %s, %s, %s, %s, %s)"
 SETTLE = "select settled from pulse.settle(%s, %s, %s::bit varying[], %s)"

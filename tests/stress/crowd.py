@@ -15,7 +15,7 @@ from stress.audit import Auditor, wrong_at_rest
 from stress.claimers import Claimer, Reaper
 from stress.keeper import Keeper, Sweeper, narrow
 from stress.line import WITNESS, Line
-from stress.producers import Meddler, Producer
+from stress.producers import Meddler, Producer, Volley
 from stress.record import Seen
 
 DRAIN_S = 30.0
@@ -27,7 +27,17 @@ class Member(Protocol):
     def step(self) -> None: ...
 
 
-Role = type[Producer] | type[Meddler] | type[Claimer] | type[Reaper] | type[Keeper] | type[Sweeper] | type[Auditor]
+Role = (
+    type[Producer]
+    | type[Volley]
+    | type[Meddler]
+    | type[Claimer]
+    | type[Reaper]
+    | type[Keeper]
+    | type[Sweeper]
+    | type[Auditor]
+)
+PRODUCERS: Sequence[tuple[Role, int]] = ((Producer, 4), (Volley, 2))
 OTHERS: Sequence[tuple[Role, int]] = ((Claimer, 5), (Reaper, 1), (Keeper, 1), (Sweeper, 1), (Meddler, 2), (Auditor, 1))
 
 
@@ -77,8 +87,8 @@ class Crowd:
     def run(self, restarts: Sequence[Callable[[], None]]) -> None:
         """Return when the time is up, or at the first problem."""
         end = time.monotonic() + self._seconds
-        producers = [self._thread(Producer, number, lambda: time.monotonic() > end) for number in range(4)]
-        others = [self._thread(role, number, self._over.is_set) for role, many in OTHERS for number in range(many)]
+        producers = self._threads(PRODUCERS, lambda: time.monotonic() > end)
+        others = self._threads(OTHERS, self._over.is_set)
         for restart in restarts:
             if not self.seen.stop.wait(self._seconds / (len(restarts) + 1)):
                 restart()
@@ -98,6 +108,9 @@ class Crowd:
                 claimer.settle(batches, ["1" * len(batch) for batch in batches])
             elif not line.ask("select exists (select from pulse.delayed)"):
                 return
+
+    def _threads(self, roles: Sequence[tuple[Role, int]], is_over: Callable[[], bool]) -> list[threading.Thread]:
+        return [self._thread(role, number, is_over) for role, many in roles for number in range(many)]
 
     def _thread(self, role: Role, number: int, is_over: Callable[[], bool]) -> threading.Thread:
         def body() -> None:

@@ -20,10 +20,18 @@ class Line:
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
+        self._others: list[Line] = []
         self.connection: Connection = psycopg.connect(dsn, autocommit=True)
 
     def close(self) -> None:
+        for other in self._others:
+            other.close()
         self.connection.close()
+
+    def another(self) -> "Line":
+        """One more, closed with this one."""
+        self._others.append(Line(self._dsn))
+        return self._others[-1]
 
     def read(self, question: str, *values: object) -> list[Row]:
         """Ask until there is an answer: for what may be sent twice."""

@@ -1,16 +1,17 @@
 """Those who enqueue, and those who change a job's fate from outside."""
 
 import random
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from stress.line import Line
 from stress.record import Seen
 
 from pulse_runtime.ids import uuid7
 
-QUEUES = ["mail", "billing"]
-PRIORITIES = [*[0, 5, -3] * 20, *range(-10, 11)]  # some lanes are rare, and forgotten in between
+QUEUES = ["mail", "mail", "billing"]
+PRIORITIES = [*[0, 0, 0, 5, -3] * 40, *range(-10, 11)]  # some lanes are rare, and forgotten in between
 ENQUEUE = (
     "select pulse.enqueue(kind => 'k', id => %s, queue => %s, priority => %s, max_attempts => %s, key => %s,"
     " run_at => case when %s then pulse.now() + interval '30 ms' end)"
@@ -25,6 +26,7 @@ class Producer:
     def __init__(self, line: Line, dice: random.Random, seen: Seen, number: int) -> None:
         self._line, self._dice, self._seen = line, dice, seen
         self._delay_s = LONG_S if number == 0 else SHORT_S
+        self._turns = [1] if number % 2 else [1, 2, 3, 4, 5, 6]
 
     def step(self) -> None:
         mark, kept, ids = uuid4(), self._dice.random() > 0.15, set[str]()
@@ -32,7 +34,7 @@ class Producer:
         known = False
         with self._line.surviving():
             with self._line.connection.transaction(force_rollback=not kept):
-                for turn in range(self._dice.randint(1, 6)):
+                for turn in range(self._dice.choice(self._turns)):
                     ids |= self._some(key if turn == 0 else None)  # one key at most: two could deadlock
                     self._pause()
                 self._line.witness(mark)
@@ -68,6 +70,39 @@ class Producer:
         row = self._line.connection.execute(ENQUEUE_MANY, values).fetchone()
         assert row == (ids,)
         return {str(each) for each in ids}
+
+
+class Volley:
+    """Transactions in one lane, begun in one order and ended in another: most are overtaken, by younger ones."""
+
+    def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
+        self._dice, self._seen = dice, seen
+        self._lines = [line.another() for _ in range(4)]
+
+    def step(self) -> None:
+        opened = [(line, *self._begin(line)) for line in self._lines]
+        self._dice.shuffle(opened)
+        for line, mark, job in opened:
+            self._end(line, mark, job)
+            self._seen.stop.wait(self._dice.random() * 0.003)
+
+    def _begin(self, line: Line) -> tuple[UUID, str]:
+        mark, job = uuid4(), str(uuid7())
+        with line.surviving():
+            line.connection.execute("begin")
+            line.connection.execute(ENQUEUE, (job, QUEUES[0], 0, 25, None, False))
+            line.witness(mark)
+        return mark, job
+
+    def _end(self, line: Line, mark: UUID, job: str) -> None:
+        known, how = False, b"rollback" if self._dice.random() < 0.1 else b"commit"
+        if line.connection.info.transaction_status == TransactionStatus.INTRANS:  # else it was lost before
+            with line.surviving():
+                line.connection.execute(how)
+                known = True
+        if how == b"commit" and (known or line.was_committed(mark)):
+            with self._seen.lock:
+                self._seen.sent.add(job)
 
 
 class Meddler:

@@ -53,7 +53,10 @@ begin
       perform pulse.free_keys(array[id]);
       return 'CANCELED';
     elsif now_is = 'RUNNING' then
+      -- By now it may run as another delivery than the one whose lane we hold: moved, or retried, by someone else.
+      select * into j from pulse.find(id);
       c := pulse.claim_of(j);
+      continue when c.pos is null;
       insert into pulse.cancel_request (id, claim, pos, executor, at, by, reason)
         values (cancel.id, c.claim, c.pos, c.executor, pulse.now(), cancel.by, cancel.reason)
         on conflict on constraint cancel_request_pkey do update set claim = excluded.claim, pos = excluded.pos, executor = excluded.executor;
