@@ -47,6 +47,7 @@ declare
   moment constant timestamptz := pulse.now();
   first bigint;                                  -- their numbers, known before the question begins, so that only partitions
   last  bigint;                                  -- with such numbers are opened
+  wished constant boolean := exists (select from pulse.cancel_request);
   total bigint;
   q     text;
   woken text[];
@@ -73,7 +74,7 @@ begin
     update pulse.lease l set open = l.open & ~m.mask from masks m where l.claim = m.claim and bit_count(l.open & ~m.mask) > 0),
   places as materialized (                      -- the ledger says where each job is; || makes a copy that is not read again per job
     select m.claim, c.ids || '{}'::uuid[] as ids, c.seqs || '{}'::bigint[] as seqs from masks m join pulse.claim c on c.id = m.claim),
-  ended as materialized (
+  ended as not materialized (
     select o.claim, o.executor, o.ending, o.delay_ms, o.error, o.took_us, j.*,
            j.charged + (o.ending in ('fail', 'crash', 'dead'))::integer as charged_now,
            least(j.attempt + (o.ending not in ('put_off', 'release'))::integer, 32767) as attempt_next,
@@ -105,7 +106,7 @@ begin
     select pulse.free_keys(array(select v.id from verdicts v where v.status is not null and v.key is not null))
      where exists (select from verdicts v where v.status is not null and v.key is not null)),
   unwished as (
-    delete from pulse.cancel_request r using ended e where r.id = e.id and r.claim = e.claim),
+    delete from pulse.cancel_request r using verdicts v where wished and r.id = v.id and r.claim = v.claim),
   later as (
     insert into pulse.delayed (id, run_at, submitted_at, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
       select v.id, moment + v.delay, v.submitted_at, v.priority, v.lane, v.attempt_next, v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id, v.occurrence, v.options, v.trace, v.meta

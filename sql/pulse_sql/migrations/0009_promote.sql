@@ -12,10 +12,10 @@ declare
   q      text;
   woken  text[];
 begin
-  with due as materialized (
-    select d.id from pulse.delayed d where d.run_at <= pulse.now() order by d.run_at, d.id limit most for update skip locked),
-  taken as (
-    delete from pulse.delayed d using due where d.id = due.id returning d.*),
+  with taken as (
+    delete from pulse.delayed d where d.ctid = any (array(
+      select e.ctid from pulse.delayed e where e.run_at <= pulse.now() order by e.run_at, e.id limit most for update skip locked))
+    returning d.*),
   added as (
     insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
       select submitted_at, id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta
