@@ -15,16 +15,17 @@ ENDINGS = ("fail", "fail", "dead", "cancel", "release", "lost", "snooze", "suspe
 CLAIM = "select claim, token, n, jobs from pulse.claim(%s, %s, %s, %s, %s, %s)"
 SETTLE = "select settled from pulse.settle(%s, %s, %s::bit varying[], %s)"
 CLOSE = "pulse.close(%s, %s, %s::int[], %s, %s::bigint[], %s, %s::bigint[])"
-REGISTER = "select pulse.register_executor('stress', 'here', 'boot', 1)"
+REGISTER = "select pulse.register_executor(%s, 'here', 'boot', 1)"
 ENDED = "select ended_at is not null from pulse.executor where id = %s"
 REAP_ANY = (
-    "select pulse.reap(e.id, 0) from (select * from pulse.executor where ended_at is null order by random() limit 1) e"
+    "select pulse.reap(e.id, 0) from (select * from pulse.executor where ended_at is null and runtime = 'quick'"
+    " order by random() limit 1) e"
 )
 # Who claims holds this lock. It is seen and waited for in one statement, so that the claim is still under way.
 REAP_CLAIMING = (
-    "select pulse.reap(l.objid::bigint, 0) from (select p.objid from pg_locks p, pg_database d"
-    " where p.locktype = 'advisory' and p.classid = 1886745444 and p.granted and d.oid = p.database"
-    " and d.datname = current_database() limit 1) l"
+    "select pulse.reap(l.objid::bigint, 0) from (select p.objid from pg_locks p, pg_database d, pulse.executor e"
+    " where p.locktype = 'advisory' and p.classid = 1886745444 and p.granted and e.id = p.objid and e.runtime = 'quick'"
+    " and d.oid = p.database and d.datname = current_database() limit 1) l"
 )
 
 
@@ -42,10 +43,11 @@ class Batch:
 
 
 class Claimer:
-    """One executor after the other."""
+    """One executor after the other. The first claimer is slow: its leases outlast partitions, and nobody reaps it."""
 
-    def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
+    def __init__(self, line: Line, dice: random.Random, seen: Seen, number: int) -> None:
         self._line, self._dice, self._seen = line, dice, seen
+        self._slow = number == 0
         self._forgotten: list[Batch] = []
         self._register()
 
@@ -66,6 +68,7 @@ class Claimer:
         elif self._dice.random() < 0.03:
             self._forgotten += batches  # until this executor is reaped, and then settled all the same
         else:
+            self._seen.stop.wait(self._dice.random() * 0.7 * self._slow)
             self._work(batches)
 
     def finish(self) -> None:
@@ -93,7 +96,7 @@ class Claimer:
                         self._seen.last_seq[job[0]] = seq
 
     def _register(self) -> None:
-        self.executor: int = self._line.ask(REGISTER)
+        self.executor: int = self._line.ask(REGISTER, "slow" if self._slow else "quick")
         self._request = 0
 
     def _ask_again(self, batches: list[Batch], slots: int, most_bytes: int) -> None:

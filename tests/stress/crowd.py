@@ -13,7 +13,7 @@ from typing import Protocol
 import psycopg
 from stress.audit import Auditor, wrong_at_rest
 from stress.claimers import Claimer, Reaper
-from stress.keeper import Keeper, Sweeper, narrow
+from stress.keeper import RESUME, Keeper, Sweeper, narrow
 from stress.line import WITNESS, Line
 from stress.producers import Meddler, Producer, Volley
 from stress.record import Seen
@@ -100,6 +100,7 @@ class Crowd:
 
     def drain(self, line: Line) -> None:
         """Work off what is left; what cannot be found is not waited for."""
+        line.read(RESUME)
         claimer, end = Claimer(line, random.Random(self._seed), self.seen, 0), time.monotonic() + DRAIN_S
         while time.monotonic() < end:
             line.read("select pulse.discover()")

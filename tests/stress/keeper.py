@@ -18,6 +18,9 @@ ROUNDS = (
 DROP = "(select array_to_string(dropped, ' ') from pulse.drop_partitions(interval '100 ms'))"
 
 
+PAUSE, RESUME = "select pulse.pause('billing', 'crowd', 'for a while')", "select pulse.resume('billing')"
+
+
 def narrow(connection: psycopg.Connection[tuple[object, ...]]) -> None:
     """Begin with small partitions instead of those of a million numbers that the schema comes with."""
     for (name,) in connection.execute("select name from pulse.partition").fetchall():
@@ -27,14 +30,18 @@ def narrow(connection: psycopg.Connection[tuple[object, ...]]) -> None:
 
 
 class Keeper:
-    """Finds lanes and promotes what is due."""
+    """Finds lanes and promotes what is due; pauses a queue now and then, so that some jobs wait for long."""
 
     def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
         self._line, self._dice, self._seen = line, dice, seen
+        self._paused = False
 
     def step(self) -> None:
         self._line.read("select pulse.discover()")
         self._line.read("select pulse.promote(%s)", self._dice.choice([1, 1000]))
+        if self._dice.random() < 0.05:
+            self._line.read(RESUME if self._paused else PAUSE)
+            self._paused = not self._paused
         self._seen.stop.wait(0.01)
 
 

@@ -26,7 +26,7 @@ class Producer:
     def __init__(self, line: Line, dice: random.Random, seen: Seen, number: int) -> None:
         self._line, self._dice, self._seen = line, dice, seen
         self._delay_s = LONG_S if number == 0 else SHORT_S
-        self._turns = [1] if number % 2 else [1, 2, 3, 4, 5, 6]
+        self._turns = [1] if number % 2 else [1, 2, 3, 4, 5]
 
     def step(self) -> None:
         mark, kept, ids = uuid4(), self._dice.random() > 0.15, set[str]()
@@ -40,11 +40,11 @@ class Producer:
                 self._line.witness(mark)
             known = True
         if kept and (known or self._line.was_committed(mark)):
-            with self._seen.lock:
-                self._seen.sent |= ids
+            self._seen.send(ids)
         elif kept:
             self._seen.count("commit cut off")
-        self._pause()  # so that claimers catch up: a deep backlog hides mistakes
+        # So that claimers catch up, as a deep backlog hides mistakes, and partitions can be dropped between long ones.
+        self._seen.stop.wait(self._dice.random() * self._delay_s)
 
     def _pause(self) -> None:
         if self._dice.random() < 0.5:
@@ -101,8 +101,7 @@ class Volley:
                 line.connection.execute(how)
                 known = True
         if how == b"commit" and (known or line.was_committed(mark)):
-            with self._seen.lock:
-                self._seen.sent.add(job)
+            self._seen.send([job])
 
 
 class Meddler:
@@ -112,13 +111,16 @@ class Meddler:
         self._line, self._dice, self._seen = line, dice, seen
 
     def step(self) -> None:
-        self._seen.stop.wait(0.005)
+        self._seen.stop.wait(0.003)
         act = self._dice.choice([self._cancel, self._cancel, self._move, self._retry])
-        waiting = self._seen.dead_letters() if act == self._retry else self._seen.unfinished()
-        if not waiting:
+        with self._seen.lock:
+            jobs = list(self._seen.newest)  # on their way to a claim
+        if act == self._retry:
+            jobs = self._seen.dead_letters()
+        if not jobs:
             return
         try:
-            act(self._dice.choice(sorted(waiting)[-50:]))  # the newest, which are on their way
+            act(self._dice.choice(jobs))
         except psycopg.Error as error:
             if error.sqlstate != "PU409":  # it went on meanwhile, and our record is behind
                 raise

@@ -1,7 +1,8 @@
 """What the crowd saw, and what follows from it."""
 
 import threading
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -12,6 +13,7 @@ class Seen:
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: threading.Event = field(default_factory=threading.Event)  # a problem was found: nobody need go on
     sent: set[str] = field(default_factory=set)
+    newest: deque[str] = field(default_factory=lambda: deque(maxlen=20))
     settled: Counter[str] = field(default_factory=Counter)
     canceled: Counter[str] = field(default_factory=Counter)
     dead: Counter[str] = field(default_factory=Counter)
@@ -35,10 +37,10 @@ class Seen:
         ends = {name: sum(getattr(self, name).values()) for name in ("settled", "canceled", "dead", "retried")}
         return f"{len(self.sent)} jobs, {ends | self.did}, {len(self.dropped)} partitions dropped"
 
-    def unfinished(self) -> list[str]:
-        """Jobs that must still come to an end, as far as we know."""
+    def send(self, jobs: Iterable[str]) -> None:
         with self.lock:
-            return list(self.sent - self.settled.keys() - self.canceled.keys() - self.dead.keys())
+            self.sent.update(jobs)
+            self.newest.extend(jobs)
 
     def dead_letters(self) -> list[str]:
         with self.lock:
