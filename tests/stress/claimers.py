@@ -134,7 +134,7 @@ class Claimer:
             for position, ending in zip(positions, endings, strict=True):
                 job, _, _, _, charged, most = batch.jobs[position][:6]
                 if ending == "cancel":
-                    self._seen.canceled[job] += 1
+                    self._seen.canceled.add(job)
                 elif ending == "dead" or (ending == "fail" and charged + 1 >= most):
                     self._seen.dead[job] += 1
 

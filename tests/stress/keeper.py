@@ -8,14 +8,14 @@ from stress.record import Seen
 
 WIDTH = 300
 # A partition lasts for a fraction of a second and is dropped as soon as it may be.
-KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '200 ms', {WIDTH})"
+KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '100 ms', {WIDTH})"
 ROUNDS = (
     *[KEEP_AHEAD] * 4,
     "select pulse.cut(1000)",
-    "select claims from pulse.prune(interval '100 ms', interval '1 day')",
+    "select claims from pulse.prune(interval '50 ms', interval '1 day')",
     "select pulse.prune_lanes(interval '300 ms')",
 )
-DROP = "(select array_to_string(dropped, ' ') from pulse.drop_partitions(interval '100 ms'))"
+DROP = "(select array_to_string(dropped, ' ') from pulse.drop_partitions(interval '50 ms'))"
 
 
 PAUSE, RESUME = "select pulse.pause('billing', 'crowd', 'for a while')", "select pulse.resume('billing')"
@@ -30,7 +30,7 @@ def narrow(connection: psycopg.Connection[tuple[object, ...]]) -> None:
 
 
 class Keeper:
-    """Finds lanes and promotes what is due; pauses a queue now and then, so that some jobs wait for long."""
+    """Finds lanes, promotes what is due and moves idle lanes on; pauses a queue at times, so that some jobs wait."""
 
     def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
         self._line, self._dice, self._seen = line, dice, seen
@@ -39,7 +39,8 @@ class Keeper:
     def step(self) -> None:
         self._line.read("select pulse.discover()")
         self._line.read("select pulse.promote(%s)", self._dice.choice([1, 1000]))
-        if self._dice.random() < 0.05:
+        self._line.read("select pulse.raise_floors()")
+        if self._dice.random() < 0.02:
             self._line.read(RESUME if self._paused else PAUSE)
             self._paused = not self._paused
         self._seen.stop.wait(0.01)

@@ -86,6 +86,10 @@ MUTANTS = (
         (("  select pg_advisory_xact_lock(1886745441, pulse.lane_lock(j.queue, j.priority, j.lane))\n", "  select null::void\n"),),
     ),
     Mutant(
+        "an idle lane's cursor moved to the next xid, past transactions that its snapshot does not know",
+        (("k.x := greatest((pg_snapshot_xmax(snap)::text::numeric - 1)::text::xid8, k.x);", "perform pg_sleep(0.002);\n  k.x := greatest(pg_current_xact_id(), k.x);"),),
+    ),
+    Mutant(
         "a partition dropped although a job in it is pending or late",
         (("  return not waits and not exists (", "  return not exists ("),),
     ),

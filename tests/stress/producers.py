@@ -128,7 +128,7 @@ class Meddler:
     def _cancel(self, job: str) -> None:
         if self._line.tell("pulse.cancel(%s)", job) == "CANCELED":
             with self._seen.lock:
-                self._seen.canceled[job] += 1
+                self._seen.canceled.add(job)
 
     def _move(self, job: str) -> None:
         if self._line.tell("pulse.move(%s, %s, %s)", job, self._dice.choice(QUEUES), self._dice.choice([0, 5])):

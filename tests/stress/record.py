@@ -15,7 +15,7 @@ class Seen:
     sent: set[str] = field(default_factory=set)
     newest: deque[str] = field(default_factory=lambda: deque(maxlen=20))
     settled: Counter[str] = field(default_factory=Counter)
-    canceled: Counter[str] = field(default_factory=Counter)
+    canceled: set[str] = field(default_factory=set)  # a set, because a cancel that is repeated gets the same answer
     dead: Counter[str] = field(default_factory=Counter)
     retried: Counter[str] = field(default_factory=Counter)  # dead letters that were given another life
     deliveries: Counter[int] = field(default_factory=Counter)  # by number in the log
@@ -34,8 +34,9 @@ class Seen:
             self.did[what] += times
 
     def summary(self) -> str:
-        ends = {name: sum(getattr(self, name).values()) for name in ("settled", "canceled", "dead", "retried")}
-        return f"{len(self.sent)} jobs, {ends | self.did}, {len(self.dropped)} partitions dropped"
+        ends = {name: sum(getattr(self, name).values()) for name in ("settled", "dead", "retried")}
+        ends |= {"canceled": len(self.canceled), "partitions dropped": len(self.dropped)}
+        return f"{len(self.sent)} jobs, {ends | self.did}"
 
     def send(self, jobs: Iterable[str]) -> None:
         with self.lock:
@@ -47,14 +48,14 @@ class Seen:
             return [job for job, times in self.dead.items() if times > self.retried[job]]
 
     def endings(self, job: str) -> int:
-        return self.settled[job] + self.canceled[job] + self.dead[job] - self.retried[job]
+        return self.settled[job] + (job in self.canceled) + self.dead[job] - self.retried[job]
 
     def wrong(self) -> list[str]:
         """Every job that was sent has come to exactly one end, and no delivery was given to two claims."""
         found = [f"lost: {job}" for job in sorted(self.sent) if self.endings(job) == 0]
         found += [f"{self.endings(job)} endings: {job}" for job in sorted(self.sent) if self.endings(job) > 1]
         found += [f"settled {times} times: {job}" for job, times in self.settled.items() if times > 1]
-        ended = self.settled.keys() | self.canceled.keys() | self.dead.keys()
+        ended = self.settled.keys() | self.canceled | self.dead.keys()
         found += [f"never sent: {job}" for job in sorted(ended - self.sent)]
         found += [f"delivery {seq} was claimed {times} times" for seq, times in self.deliveries.items() if times > 1]
         return found
