@@ -11,6 +11,7 @@ from uuid import UUID
 import msgspec
 
 from pulse_runtime.job_spec import Checked
+from pulse_runtime.store.text import array, numbers, texts
 from pulse_runtime.store.statement import Statement
 
 _ONE = {
@@ -56,16 +57,16 @@ def enqueue_many(job_ids: Iterable[UUID], jobs: Sequence[Checked]) -> Statement:
     """Add many jobs. The answer is what `ids_of` reads."""
     names: tuple[str, ...] = _MANY_NAMES
     values: tuple[Any, ...] = (
-        _array(f"{each.int:032x}" for each in job_ids),
-        _array(map(_quoted, _one_or_all([job.kind for job in jobs]))),
-        _array(_quoted(job.args) for job in jobs),
-        _array(map(_quoted, _one_or_all([job.queue for job in jobs]))),
-        _array(map(str, _one_or_all([job.priority for job in jobs]))),
+        array(f"{each.int:032x}" for each in job_ids),
+        texts(_one_or_all([job.kind for job in jobs])),
+        texts(job.args for job in jobs),
+        texts(_one_or_all([job.queue for job in jobs])),
+        numbers(_one_or_all([job.priority for job in jobs])),
     )
     if not all(map(_is_plain, jobs)):
-        names, values = (*names, "rest"), (*values, _array(_quoted(_rest(job)) for job in jobs))
+        names, values = (*names, "rest"), (*values, texts(_rest(job) for job in jobs))
     if any(job.delay_s is not None for job in jobs):
-        names, values = (*names, "delays_s"), (*values, _array(_null(job.delay_s) for job in jobs))
+        names, values = (*names, "delays_s"), (*values, numbers(job.delay_s for job in jobs))
     return Statement(_many(names), names, values)
 
 
@@ -102,19 +103,6 @@ def _rest(job: Checked) -> str | None:
     }
     said = {name: value for name, value in rare.items() if value is not None}
     return msgspec.json.encode(said).decode() if said or job.delay_s is not None else None
-
-
-def _array(items: Iterable[str]) -> str:
-    return "{" + ",".join(items) + "}"
-
-
-def _quoted(text: str | None) -> str:
-    """Always in quotes, so that no text is taken for NULL, a space or the end of the array."""
-    return "NULL" if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _null(number: float | None) -> str:
-    return "NULL" if number is None else repr(number)
 
 
 def _raw(text: str | None) -> msgspec.Raw | None:

@@ -396,6 +396,8 @@ function pulse.add_partition(width bigint) returns text
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 6d6389a0fa27d799aea4f0e29fa8f2d1
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 5999b47fa203a554ea17bb8b2ce388e4
+function pulse.bury(executor bigint, why text, claims bigint[], tokens uuid[], masks bit varying[], ended_claims bigint[], ended_tokens uuid[], positions integer[], endings text[], errors text[], rest text, OUT settled bigint, OUT ended bigint, OUT given_back bigint) returns record
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 9786c3c8afe808f38f9337bca75b4f91
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9bd9a255ebae9e274581a70e182139fc
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
@@ -450,6 +452,8 @@ function pulse.get(id uuid) returns SETOF pulse.jobs
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 e2fbb9dda5758c050231d1eaf84dbd50
 function pulse.give_back(executor bigint, ending text, error text) returns bigint
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b7db5b692e1e114d7d5cabceb769cddc
+function pulse.give_back_claims(claims bigint[], tokens uuid[], ending text, error text) returns bigint
+  sql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 1ba2f354f9c0a5fe0b7f0985ef37446c
 function pulse.history(id uuid) returns TABLE(attempt smallint, claim bigint, claimed_at timestamp with time zone, executor bigint, runtime text, host text, ended_at timestamp with time zone, took_us bigint, ending text, error text)
   sql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 37f3aecbe2bdc60be20b3ce1d8e036e1
 function pulse.hold_key(tenant text, key text, id uuid, until timestamp with time zone) returns uuid
@@ -494,12 +498,14 @@ function pulse.list_running(queue text, kind text, tenant text, most integer, af
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c4fa84f52bdd4a89be22b89c696e8429
 function pulse.listed_of(j pulse.log, status text, started_at timestamp with time zone, finished_at timestamp with time zone, executor bigint, after text) returns pulse.listed
   sql stable md5 730c9792c8ed15091c02d9a2e826b1fd
-function pulse.look(queues text[], executors bigint[] DEFAULT '{}'::bigint[], OUT moment timestamp with time zone, OUT drawn bigint, OUT paused boolean, OUT resting text[], OUT ready boolean, OUT new_lanes integer, OUT due_s double precision, OUT cancels json) returns record
-  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 c5040c9c1761a49041f5e7671372b331
+function pulse.look(queues text[], executors bigint[] DEFAULT '{}'::bigint[], parked_x xid8 DEFAULT NULL::xid8, OUT moment timestamp with time zone, OUT drawn bigint, OUT paused boolean, OUT resting text[], OUT ready boolean, OUT new_lanes integer, OUT due_s double precision, OUT cancels json, OUT parked boolean, OUT quiet boolean) returns record
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 65ce5082f917da4a8a87a46627de6203
 function pulse.mask_of(positions integer[], bits integer) returns bit varying
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 4e8c6ff870b71e329b26ca6502f3f41d
 function pulse.move(id uuid, queue text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 5fb62fa8100e3a283bdbb1a85d452511
+function pulse.namesakes(runtime text, OUT id bigint, OUT host text, OUT boot_id text, OUT pid integer, OUT pid_start text, OUT beats bigint) returns SETOF record
+  sql stable set search_path=pg_catalog, pg_temp md5 ad205028bcb17c2670c47453e58a0d08
 function pulse.note_partitions() returns void
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 06002923b337f980bae8190543fa5cad
 function pulse.now() returns timestamp with time zone
@@ -539,7 +545,7 @@ function pulse.refuse_transition(asked text, id uuid, status text) returns void
 function pulse.refuse_update() returns trigger
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 9128b33862a54c2657630543094b4a57
 function pulse.register_executor(runtime text, host text, boot_id text, pid integer, pid_start text DEFAULT ''::text, kinds text[] DEFAULT NULL::text[]) returns bigint
-  sql volatile set search_path=pg_catalog, pg_temp md5 666f70d1d2d7d0686dea8858cbd54e2d
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9473bcd88ae20781f23f5e9d63110e17
 function pulse.release(claims bigint[], tokens uuid[], positions integer[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 4ad90d9fec7e6b29b4ed88959e511458
 function pulse.resume(queue text) returns boolean
@@ -558,6 +564,8 @@ function pulse.state_of(j pulse.log, OUT status text, OUT executor bigint, OUT s
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6bec4bc60c56577133d4c1d952bf21ac
 function pulse.took_of(mask bit varying, hit bit varying, took integer[]) returns integer[]
   sql immutable set search_path=pg_catalog, pg_temp md5 819d34c16670da4c15fe8d03847aa1b0
+function pulse.unheld(executors bigint[], held bigint[], age interval, OUT claim bigint, OUT token uuid) returns SETOF record
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c2c43ab2eaf8325dfd9d806a1923500f
 function pulse.unpark(queues text[]) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 c1c4adc99a9f264974187ec1808bbffd
 function pulse.uuid7() returns uuid
@@ -586,6 +594,7 @@ function pulse."fetch"(bigint,uuid): nobody but the owner
 function pulse.add_follow_ups(bigint,bit varying,json): nobody but the owner
 function pulse.add_partition(bigint): nobody but the owner
 function pulse.backoff(json,integer): nobody but the owner
+function pulse.bury(bigint,text,bigint[],uuid[],bit varying[],bigint[],uuid[],integer[],text[],text[],text): nobody but the owner
 function pulse.cancel(uuid,text,text): nobody but the owner
 function pulse.claim(bigint,bigint,text[],integer[],integer,integer): nobody but the owner
 function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,bigint): nobody but the owner
@@ -612,6 +621,7 @@ function pulse.foreign_xids(): nobody but the owner
 function pulse.free_keys(uuid[]): nobody but the owner
 function pulse.get(uuid): nobody but the owner
 function pulse.give_back(bigint,text,text): nobody but the owner
+function pulse.give_back_claims(bigint[],uuid[],text,text): nobody but the owner
 function pulse.history(uuid): nobody but the owner
 function pulse.hold_key(text,text,uuid,timestamp with time zone): nobody but the owner
 function pulse.hold_lane(pulse.log): nobody but the owner
@@ -634,9 +644,10 @@ function pulse.list_pending(text,text,text,integer,text,integer): nobody but the
 function pulse.list_retrying(text,text,text,integer,text,integer): nobody but the owner
 function pulse.list_running(text,text,text,integer,text,integer): nobody but the owner
 function pulse.listed_of(pulse.log,text,timestamp with time zone,timestamp with time zone,bigint,text): nobody but the owner
-function pulse.look(text[],bigint[]): nobody but the owner
+function pulse.look(text[],bigint[],xid8): nobody but the owner
 function pulse.mask_of(integer[],integer): nobody but the owner
 function pulse.move(uuid,text,integer): nobody but the owner
+function pulse.namesakes(text): nobody but the owner
 function pulse.note_partitions(): nobody but the owner
 function pulse.now(): nobody but the owner
 function pulse.oldest_due(text,smallint,smallint,xid8,bigint,bigint,xid8[],bigint[]): nobody but the owner
@@ -666,6 +677,7 @@ function pulse.size_of(json,json): nobody but the owner
 function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner
 function pulse.state_of(pulse.log): nobody but the owner
 function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner
+function pulse.unheld(bigint[],bigint[],interval): nobody but the owner
 function pulse.unpark(text[]): nobody but the owner
 function pulse.uuid7(): nobody but the owner
 function pulse.uuid7_at(uuid): nobody but the owner

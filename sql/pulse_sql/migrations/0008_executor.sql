@@ -3,12 +3,21 @@
 -- executor_lock: the key of an executor's advisory lock: held by its claims, so that "ended" comes after the last of them.
 -- (claim uses the same expression.)
 
--- register_executor: a new incarnation of an executor.
+-- register_executor: a new incarnation of an executor. Asked again for the same process, the same id.
 create function pulse.register_executor(runtime text, host text, boot_id text, pid integer, pid_start text default '', kinds text[] default null)
-  returns bigint language sql set search_path = pg_catalog, pg_temp as $$
-  insert into pulse.executor (runtime, host, boot_id, pid, pid_start, kinds, started_at, beat_at)
-    values (runtime, host, boot_id, pid, pid_start, kinds, pulse.now(), pulse.now()) returning id
-$$;
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+declare
+  known bigint;
+begin
+  select e.id into known from pulse.executor e
+   where e.runtime = register_executor.runtime and e.ended_at is null and e.host = register_executor.host
+     and e.boot_id = register_executor.boot_id and e.pid = register_executor.pid
+     and e.pid_start = register_executor.pid_start and e.pid_start <> '';
+  if found then return known; end if;
+  insert into pulse.executor as e (runtime, host, boot_id, pid, pid_start, kinds, started_at, beat_at)
+    values (runtime, host, boot_id, pid, pid_start, kinds, pulse.now(), pulse.now()) returning e.id into known;
+  return known;
+end $$;
 
 -- extend: these executors are alive.
 --

@@ -1,0 +1,267 @@
+"""A connection that never blocks: one question at a time, answered through the hub's selector, asked again when it is lost.
+
+Every question of an actor is idempotent, so a line does not tell its actor that a connection was lost: it connects again,
+with growing pauses, and asks again. What an actor hears is an answer, or a refusal that asking again would not change.
+"""
+
+import random
+import selectors
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
+
+from pulse_runtime.events import Log
+from pulse_runtime.store.connect import parameters_of
+from pulse_supervisor import Hub
+
+Row = tuple[bytes | None, ...]
+_READING = {pq.PollingStatus.READING: selectors.EVENT_READ, pq.PollingStatus.WRITING: selectors.EVENT_WRITE}
+_PASSING = ("08", "53", "40", "57", "55P03", "25006", "58", "XX")
+"""SQLSTATEs that asking again may cure: connections, resources, conflicts, operators, locks, a standby, the disk."""
+CONNECT_S = 5.0
+LONGEST_PAUSE_S = 1.0
+
+
+@dataclass(frozen=True)
+class RefusalError(Exception):
+    """The database refused a question for good."""
+
+    state: str
+    message: str
+
+
+@dataclass
+class Question:
+    """What is asked, and who is told: `then` gets the rows, `otherwise` a refusal (without it, the refusal is logged)."""
+
+    name: str
+    sql: bytes
+    values: Sequence[bytes | None]
+    then: Callable[[list[Row]], None]
+    otherwise: Callable[[RefusalError], None] | None = None
+    deadline_s: float = 10.0
+
+
+class Line:
+    """`ask` any number of questions; they are answered in their order."""
+
+    def __init__(
+        self, dsn: str, *, actor: str, hub: Hub, log: Log, on_connect: bytes = b"", notified: Callable[[str], None] | None = None
+    ) -> None:
+        self._conninfo = make_conninfo("", **parameters_of(dsn, actor=actor)).encode()
+        self._hub = hub
+        self._log = log
+        self._on_connect = on_connect
+        self._notified = notified
+        self._questions: deque[Question] = deque()
+        self._connection: pq.PGconn | None = None
+        self._connecting = False
+        self._greeting = False
+        self._asked_at: float | None = None
+        self._results: list[pq.PGresult] = []
+        self._retry_at = 0.0
+        self._failures = 0
+        self._down = False
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is asked."""
+        return not self._questions
+
+    @property
+    def up(self) -> bool:
+        """Connected, as far as we know."""
+        return self._connection is not None and not self._connecting
+
+    def ask(self, question: Question, now: float) -> None:
+        self._questions.append(question)
+        self.wake(now)
+
+    def forget(self) -> int:
+        """Drop what was not answered; how many questions that were."""
+        count = len(self._questions)
+        self._questions.clear()
+        return count
+
+    def wake(self, now: float) -> float | None:
+        """Do what is due; the answer is when something is next."""
+        if self._connection is None:
+            if now < self._retry_at:
+                return self._retry_at
+            self._connect(now)
+        elif self._asked_at is not None:
+            patience = CONNECT_S if self._connecting or self._greeting else self._questions[0].deadline_s
+            if now >= self._asked_at + patience:
+                self._lost("no answer in time", now)
+                return self._retry_at
+            return self._asked_at + patience
+        elif self._questions:
+            self._send(now)
+            return self.wake(now) if self._connection is None else None
+        return self._retry_at if self._connection is None else None
+
+    def close(self) -> None:
+        self._drop()
+
+    def _connect(self, now: float) -> None:
+        try:
+            self._connection = pq.PGconn.connect_start(self._conninfo)
+        except Exception as error:  # noqa: BLE001 (psycopg raises several kinds here, and none may end the actor)
+            self._lost(str(error), now)
+            return
+        self._connecting = True
+        self._asked_at = now
+        self._poll_connect(now)
+
+    def _poll_connect(self, now: float) -> None:
+        connection = self._connection
+        if connection is None:
+            return
+        if connection.socket >= 0:
+            self._hub.watch(connection.socket, 0, self._turn)
+        status = connection.connect_poll()
+        if status in _READING:
+            self._hub.watch(connection.socket, _READING[status], self._turn)
+        elif status == pq.PollingStatus.OK:
+            self._connected(now)
+        else:
+            self._lost(_text(connection.error_message), now)
+
+    def _connected(self, now: float) -> None:
+        assert self._connection is not None  # noqa: S101
+        self._connecting, self._asked_at = False, None
+        self._connection.nonblocking = 1
+        self._hub.watch(self._connection.socket, selectors.EVENT_READ, self._turn)
+        if self._down:
+            self._log("database back")
+        self._down = False
+        if self._on_connect:
+            self._greeting = True
+            self._connection.send_query(self._on_connect)
+            self._flush(now)
+            self._asked_at = now
+        elif self._questions:
+            self._send(now)
+
+    def _send(self, now: float) -> None:
+        assert self._connection is not None  # noqa: S101
+        question = self._questions[0]
+        self._asked_at = now
+        try:
+            self._connection.send_query_params(question.sql, list(question.values))
+        except Exception as error:  # noqa: BLE001
+            self._lost(str(error), now)
+            return
+        self._flush(now)
+
+    def _flush(self, now: float) -> None:
+        if self._connection is None:
+            return
+        try:
+            left = self._connection.flush()
+        except Exception as error:  # noqa: BLE001
+            self._lost(str(error), now)
+            return
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if left else 0)
+        self._hub.watch(self._connection.socket, events, self._turn)
+
+    def _turn(self, mask: int) -> None:
+        """Called from the hub's poll: the socket is ready."""
+        import time
+
+        now = time.monotonic()
+        if self._connecting:
+            self._poll_connect(now)
+            return
+        if mask & selectors.EVENT_WRITE:
+            self._flush(now)
+        if mask & selectors.EVENT_READ and self._connection is not None:
+            self._read(now)
+
+    def _read(self, now: float) -> None:
+        connection = self._connection
+        assert connection is not None  # noqa: S101
+        try:
+            connection.consume_input()
+        except Exception as error:  # noqa: BLE001
+            self._lost(str(error), now)
+            return
+        while self._asked_at is not None and not connection.is_busy():
+            result = connection.get_result()
+            if result is None:
+                self._answered(now)
+                break
+            self._results.append(result)
+        while self._connection is connection and (note := connection.notifies()) is not None:
+            if self._notified is not None:
+                self._notified(_text(note.extra))
+
+    def _answered(self, now: float) -> None:
+        results, self._results = self._results, []
+        self._asked_at = None
+        failed = next((each for each in results if each.status == pq.ExecStatus.FATAL_ERROR), None)
+        if failed is not None:
+            self._on_error(failed, now)
+            return
+        self._failures = 0
+        if self._greeting:
+            self._greeting = False
+        else:
+            question = self._questions.popleft()
+            question.then(_rows(results[-1]) if results else [])
+        if self._questions and self._connection is not None and self._asked_at is None:
+            self._send(now)
+
+    def _on_error(self, result: pq.PGresult, now: float) -> None:
+        state = _text(result.error_field(pq.DiagnosticField.SQLSTATE) or b"")
+        message = _text(result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message)
+        if self._greeting or not self._questions or state.startswith(_PASSING) or not state:
+            self._lost(f"{state} {message}", now)
+            return
+        question = self._questions.popleft()
+        refusal = RefusalError(state, message)
+        if question.otherwise is not None:
+            question.otherwise(refusal)
+        else:
+            self._log("question failed", question=question.name, state=state, why=message)
+        if self._questions and self._asked_at is None and self._connection is not None:
+            self._send(now)
+
+    def _lost(self, why: str, now: float) -> None:
+        self._drop()
+        self._failures += 1
+        pause = min(LONGEST_PAUSE_S, 0.02 * 2 ** min(self._failures, 10))
+        self._retry_at = now + pause * random.uniform(0.5, 1.0)  # noqa: S311 (so that not all come at once)
+        if not self._down:
+            self._log("database lost", why=" ".join(why.split()))
+        self._down = True
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        self._connecting = self._greeting = False
+        self._asked_at = None
+        self._results = []
+        if connection is not None:
+            if connection.status != pq.ConnStatus.BAD or _socket(connection) >= 0:
+                self._hub.watch(_socket(connection), 0, self._turn)
+            connection.finish()
+
+
+def _socket(connection: pq.PGconn) -> int:
+    try:
+        return connection.socket
+    except Exception:  # noqa: BLE001 (there is none any more)
+        return -1
+
+
+def _rows(result: pq.PGresult) -> list[Row]:
+    width = range(result.nfields)
+    return [tuple(result.get_value(row, column) for column in width) for row in range(result.ntuples)]
+
+
+def _text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
