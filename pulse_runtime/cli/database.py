@@ -47,13 +47,13 @@ def embedded(home: Path, *, actor: str) -> Iterator[Connection]:
         talk(f"making a Postgres in {home} (once) ...")
     server = Server(home)
     try:
-        with connect(_started(server), actor=actor) as connection:
+        with connect(started_server(server), actor=actor) as connection:
             yield connection
     finally:
         server.stop(wait_s=10.0)
 
 
-def _started(server: Server) -> str:
+def started_server(server: Server) -> str:
     """To whoever asked for a database, no binaries and no server are the same: exit code 5."""
     try:
         return server.start()

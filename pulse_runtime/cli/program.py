@@ -1,6 +1,7 @@
 """`pulse-runtime`: what commands there are, and how they end."""
 
 import sys
+from typing import Any
 
 import click
 
@@ -18,6 +19,7 @@ _COMMANDS = {
 _EXAMPLES = """
 \b
 Examples:
+  pulse-runtime --handlers myapp.jobs --queues mail:20,default
   pulse-runtime demo --for 10s
   pulse-runtime --dsn postgresql://app@db/app db migrate
   pulse-runtime config show
@@ -33,14 +35,42 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 no database,
 
 
 @click.group(
-    cls=LazyGroup, commands_of=_COMMANDS, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=LazyGroup,
+    commands_of=_COMMANDS,
+    epilog=_EXAMPLES,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(__version__, prog_name="pulse-runtime")
 @click.option("--dsn", metavar="DSN", help="Where Postgres is: a URL or a libpq keyword string.")
+@click.option("--handlers", multiple=True, metavar="MODULE", help="Run jobs by the handlers of this module. Repeatable.")
+@click.option("--queues", default="default", metavar="NAMES", help="Queues to serve, with shares: mail:20,default.")
+@click.option("--executors", default=2, metavar="N", help="Processes that run handlers.")
+@click.option("--concurrency", default=100, metavar="N", help="Jobs at once in each of them.")
+@click.option("--name", metavar="NAME", help="Name of this runtime, one at a time. [default: the host's name and /1]")
+@click.option("--lease", default="30s", metavar="DURATION", help="How long a lost host keeps its jobs.")
+@click.option("--beat", default="5s", metavar="DURATION", help="How often executors prove that they live.")
+@click.option("--grace", default="25s", metavar="DURATION", help="How long running jobs may take after SIGTERM.")
+@click.option("--migrate", is_flag=True, help="Apply the migrations that the database lacks, then start.")
+@click.option("--pooled", is_flag=True, help="The DSN leads to a pooler in transaction mode: poll, do not LISTEN.")
+@click.option("--log", default="auto", type=click.Choice(["auto", "json", "text"]), help="auto: text on a terminal.")
 @click.pass_context
-def cli(context: click.Context, dsn: str | None) -> None:
-    """Pulse: a Postgres-backed job and schedule runtime for Python."""
+def cli(context: click.Context, dsn: str | None, handlers: tuple[str, ...], **flags: Any) -> int:
+    """Pulse: a Postgres-backed job and schedule runtime for Python.
+
+    With --handlers it runs jobs until it is told to stop; otherwise give it a command.
+    """
     context.obj = dsn
+    if context.invoked_subcommand is not None:
+        if handlers:
+            raise click.UsageError(f"--handlers starts the runtime; {context.invoked_subcommand} is another command.")
+        return 0
+    if not handlers:
+        click.echo(context.get_help())
+        return 0
+    from pulse_runtime.cli.run import Flags, start
+
+    return start(Flags(dsn=dsn, handlers=handlers, **flags))
 
 
 def main() -> None:

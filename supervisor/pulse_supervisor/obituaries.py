@@ -56,8 +56,11 @@ class Obituaries:
                 if not each.waiting:
                     self._open.remove(each)
 
-    def give_up(self, kind: str) -> int:
-        """That kind will never answer again: how many deaths it does not know of."""
-        lost = [each for each in self._open if kind in each.waiting]
-        self._open = [each for each in self._open if kind not in each.waiting]
-        return len(lost)
+    def skip(self, kind: str) -> None:
+        """That kind has gone for good: those after it are told without waiting for it."""
+        for each in list(self._open):
+            if kind in each.waiting:
+                each.waiting.remove(kind)
+                each.told = None
+            if not each.waiting:
+                self._open.remove(each)

@@ -345,13 +345,14 @@ class Supervisor:
     def _advance_stop(self, now: float) -> None:
         """Go on to the next stage when everyone of this one is gone, and those who stay know of every death."""
         assert self._stage is not None
+        for kind in self._gone():
+            self._obituaries.skip(kind)
+        self._obituaries.tell()
         while self._stage < len(self._stages):
             if self._stage >= 0:
                 stage = self._stages[self._stage]
                 if any(post.pid for post in self._posts if post.spec.stop_stage <= stage):
                     return
-                for kind in {post.spec.kind for post in self._posts if post.spec.stop_stage <= stage}:
-                    self._obituaries.give_up(kind)
                 if len(self._obituaries) and any(post.pid for post in self._posts) and self._hurry is None:
                     return
             self._stage += 1
@@ -360,6 +361,16 @@ class Supervisor:
                     if post.spec.stop_stage == self._stages[self._stage]:
                         post.due = None
                         self._drain(post, post.spec.grace_s, now + post.spec.grace_s + 1.0)
+
+    def _gone(self) -> set[str]:
+        """Kinds that were drained and of which nobody is left."""
+        if self._stage is None or self._stage < 0:
+            return set()
+        stages = self._stages[: self._stage + 1]
+        return {
+            post.spec.kind for post in self._posts
+            if post.spec.stop_stage in stages and not any(o.pid for o in self._posts if o.spec.kind == post.spec.kind)
+        }  # fmt: skip
 
     def _drain(self, post: Post, grace_s: float, deadline: float) -> None:
         if post.pid and post.control is not None:

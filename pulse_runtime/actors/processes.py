@@ -1,0 +1,86 @@
+"""The processes of all actors but the executor: each makes its hub, its lines and its actor, and runs it."""
+
+from pulse_runtime.actors.boot import check_database, take_over
+from pulse_runtime.actors.claimer import Claimer
+from pulse_runtime.actors.heartbeat import Heartbeat
+from pulse_runtime.actors.loop import run
+from pulse_runtime.actors.reporter import Reporter
+from pulse_runtime.actors.scheduler import Scheduler
+from pulse_runtime.actors.upkeep import Upkeep
+from pulse_runtime.actors.watchdog import Watchdog
+from pulse_runtime.errors import PulseError
+from pulse_runtime.events import Log
+from pulse_runtime.identity import here
+from pulse_runtime.settings import RuntimeSettings
+from pulse_runtime.store.line import Line
+from pulse_runtime.topology import incoming
+from pulse_supervisor import Hub, Seat
+
+_LISTEN = b"set tcp_user_timeout = 10000; set tcp_keepalives_idle = 5; listen pulse"
+
+
+def claimer(seat: Seat) -> int:
+    settings, log = _begin(seat)
+    if seat.first and (code := _boot(lambda: check_database(settings), log)):
+        return code
+    hub = Hub(seat, incoming("claimer"))
+    # Bound late: the line exists before the claimer that it wakes.
+    line = Line(
+        settings.dsn,
+        actor=f"claimer {settings.name}",
+        hub=hub,
+        log=log,
+        on_connect=b"" if settings.pooled else _LISTEN,
+        notified=lambda queue: actor.notified(queue),
+    )
+    actor = Claimer(hub, line, settings, here(), log)
+    hub.ready()
+    return run(actor, hub, [line])
+
+
+def reporter(seat: Seat) -> int:
+    settings, log = _begin(seat)
+    if seat.first and (code := _boot(lambda: take_over(settings, here(), log), log)):
+        return code
+    hub = Hub(seat, incoming("reporter"))
+    settling, extending, keeping = (
+        Line(settings.dsn, actor=f"reporter {part} {settings.name}", hub=hub, log=log) for part in ("settle", "extend", "keep")
+    )
+    actor = Reporter(hub, settling, extending, Upkeep(hub, keeping, settings, log), settings, log)
+    hub.ready()
+    return run(actor, hub, [settling, extending, keeping])
+
+
+def heartbeat(seat: Seat) -> int:
+    settings, log = _begin(seat)
+    hub = Hub(seat, incoming("heartbeat"))
+    hub.ready()
+    return run(Heartbeat(hub, beat_s=settings.beat_s, silence_s=settings.silence_s, log=log), hub)
+
+
+def scheduler(seat: Seat) -> int:
+    hub = Hub(seat, incoming("scheduler"))
+    hub.ready()
+    return run(Scheduler(), hub)
+
+
+def watchdog(seat: Seat) -> int:
+    settings, _ = _begin(seat)
+    hub = Hub(seat, incoming("watchdog"))
+    hub.ready()
+    return run(Watchdog(hub, lease_s=settings.lease_s, beat_s=settings.beat_s), hub)
+
+
+def _begin(seat: Seat) -> tuple[RuntimeSettings, Log]:
+    settings: RuntimeSettings = seat.facts["settings"]
+    return settings, Log(str(seat.peer), pretty=settings.pretty)
+
+
+def _boot(check: object, log: Log) -> int:
+    """0, or the exit code that ends the tree: what is wrong at the first boot is a reason not to start."""
+    try:
+        check()  # type: ignore[operator]
+    except PulseError as error:
+        log("refused to start", why=str(error))
+        return error.exit_code
+    return 0

@@ -1,0 +1,218 @@
+"""The only writer of outcomes: reports, extensions, burials, reaps and retention."""
+
+from collections import deque
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from pulse_runtime.actors.claimer import Asker
+from pulse_runtime.actors.loop import Office
+from pulse_runtime.actors.upkeep import Upkeep
+from pulse_runtime.burial import burial_of
+from pulse_runtime.events import Log
+from pulse_runtime.messages import Ending, Extend, Reap, Refused, Report, Settled, Watch, Watched
+from pulse_runtime.messages import Maintain
+from pulse_runtime.settings import RuntimeSettings
+from pulse_runtime.store import reports
+from pulse_runtime.store.line import RefusalError, Row
+from pulse_runtime.store.reports import Burial
+from pulse_supervisor import Died, Drain, Event, Left, Orphaned, Peer, Said
+
+MOST_REPORTS = 256
+MOST_BYTES = 8 << 20
+HEARTBEAT = Peer("heartbeat", 1)
+WATCHDOG = Peer("watchdog", 1)
+UNFLUSHED = 5
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A report, and whose it is."""
+
+    peer: Peer
+    incarnation: int
+    report: Report
+
+    @property
+    def size(self) -> int:
+        return len(self.report.results) + len(self.report.follow_ups) + len(self.report.took_us) + 200
+
+
+class Reporter:
+    """Reports wait for the disk, executors do not: what comes while a transaction commits goes into the next one."""
+
+    def __init__(self, office: Office, settling: Asker, extending: Asker, upkeep: Upkeep, settings: RuntimeSettings, log: Log) -> None:
+        self._office = office
+        self._settling = settling
+        self._extending = extending
+        self._upkeep = upkeep
+        self._beat_s = settings.beat_s
+        self._log = log
+        self._reports: deque[Waiting] = deque()
+        self._sent: list[Waiting] = []
+        self._one_by_one = 0
+        self._deaths: list[Died] = []
+        self._burying: Died | None = None
+        self._unheld: set[int] = set()
+        self._end_at: float | None = None
+        self._now = 0.0
+        self.done: int | None = None
+
+    def receive(self, event: Event, now: float) -> None:
+        self._now = now
+        if isinstance(event, Said):
+            self._hear(event.peer, event.message)
+        elif isinstance(event, Died):
+            self._deaths.append(event)
+        elif isinstance(event, Drain):
+            self._end_at = now + event.grace_s
+        elif isinstance(event, Orphaned):
+            self._end_at = now + 2.0
+        elif isinstance(event, Left) and not event.why.startswith(("closed", "replaced")):
+            self._log("wire lost", peer=str(event.peer), why=event.why)
+
+    def wake(self, now: float) -> float | None:
+        self._now = now
+        if self._settling.idle:
+            self._settle_or_bury(now)
+        if self._end_at is not None:
+            self._finish(now)
+            return min(self._end_at, now + 0.05)
+        return None
+
+    def _hear(self, peer: Peer, message: object) -> None:
+        if isinstance(message, Report):
+            self._reports.append(Waiting(peer, self._office.peers.get(peer, 0), message))
+        elif isinstance(message, Extend):
+            self._extend(message)
+        elif isinstance(message, Watch):
+            self._upkeep.line.ask(reports.standing(lambda found: self._office.send(WATCHDOG, Watched(found))), self._now)
+        elif isinstance(message, Reap):
+            self._reap(message)
+        elif isinstance(message, Maintain):
+            self._upkeep.begin(self._now)
+
+    # --- reports
+
+    def _settle_or_bury(self, now: float) -> None:
+        if self._reports:
+            self._sent = self._batch()
+            self._settling.ask(reports.report([each.report for each in self._sent], self._settled, self._refused), now)
+        elif (death := self._ready_death()) is not None:
+            self._bury(death, now)
+
+    def _batch(self) -> list[Waiting]:
+        """As many as fit, each claim once: a second report of a claim waits for the next transaction."""
+        if self._one_by_one:
+            self._one_by_one -= 1
+            return [self._reports.popleft()]
+        taken: list[Waiting] = []
+        claims: set[int] = set()
+        size = 0
+        while self._reports and len(taken) < MOST_REPORTS and size < MOST_BYTES:
+            if self._reports[0].report.claim in claims:
+                break
+            taken.append(self._reports.popleft())
+            claims.add(taken[-1].report.claim)
+            size += taken[-1].size
+        return taken
+
+    def _settled(self, _: list[Row]) -> None:
+        sent, self._sent = self._sent, []
+        numbers: dict[tuple[Peer, int], list[int]] = {}
+        for each in sent:
+            numbers.setdefault((each.peer, each.incarnation), []).append(each.report.number)
+        for (peer, incarnation), settled in numbers.items():
+            if self._office.peers.get(peer) == incarnation:
+                self._office.send(peer, Settled(settled))
+
+    def _refused(self, refusal: RefusalError) -> None:
+        """One bad report does not sink the others: each by itself, and the bad one's jobs fail with the reason."""
+        sent, self._sent = self._sent, []
+        if len(sent) > 1:
+            self._reports.extendleft(reversed(sent))
+            self._one_by_one = len(sent)
+            return
+        bad = sent[0]
+        self._log("report refused", claim=bad.report.claim, state=refusal.state, why=refusal.message)
+        if bad.report.mask or bad.report.results or bad.report.follow_ups:
+            self._reports.appendleft(replace(bad, report=as_failures(bad.report, refusal.message)))
+            self._one_by_one += 1
+
+    # --- deaths
+
+    def _ready_death(self) -> Died | None:
+        """One whose wire has ended and whose reports are all durable."""
+        waiting = {(each.peer, each.incarnation) for each in self._reports}
+        for death in self._deaths:
+            peer = Peer(death.kind, death.number)
+            if self._office.peers.get(peer) != death.incarnation and (peer, death.incarnation) not in waiting:
+                return death
+        return None
+
+    def _bury(self, death: Died, now: float) -> None:
+        self._deaths.remove(death)
+        burial = burial_of(death)
+        if burial is None:
+            self._office.seen(death)
+            return
+        self._burying = death
+
+        def buried(rows: list[Row]) -> None:
+            self._burying = None
+            self._tell_burial(burial, rows)
+            self._office.seen(death)
+
+        self._settling.ask(reports.bury(burial, buried), now)
+
+    def _tell_burial(self, burial: Burial, rows: list[Row]) -> None:
+        settled, ended, given_back = (int(value or 0) for value in rows[0])
+        self._log("executor buried", executor=burial.executor, why=burial.why, settled=settled, ended=ended, released=given_back)
+
+    # --- lives
+
+    def _extend(self, message: Extend) -> None:
+        def extended(rows: list[Row]) -> None:
+            refused, unheld = rows[0]
+            if refused:
+                self._office.send(HEARTBEAT, Refused([int(each) for each in refused.split(b",")]))
+            self._release(msgspec.json.decode(unheld or b"[]", type=list[tuple[int, str]]))
+
+        self._extending.ask(reports.extend(message.held, 2 * self._beat_s, extended), self._now)
+
+    def _release(self, unheld: list[tuple[int, str]]) -> None:
+        """A claim that its executor does not hold twice in a row is given back: its delivery was lost."""
+        lost = [(claim, token) for claim, token in unheld if claim in self._unheld]
+        self._unheld = {claim for claim, _ in unheld}
+        if lost:
+            def released(rows: list[Row]) -> None:
+                self._log("claim released", claims=[claim for claim, _ in lost], jobs=int(rows[0][0] or 0))
+
+            self._extending.ask(reports.give_back(lost, released), self._now)
+
+    def _reap(self, message: Reap) -> None:
+        def reaped(rows: list[Row]) -> None:
+            if rows[0][0] is not None:
+                self._log("executor reaped", executor=message.executor, jobs=int(rows[0][0]))
+
+        abandoned = message.beats < 0
+        question = reports.abandon(message.executor, reaped) if abandoned else reports.reap(message.executor, message.beats, reaped)
+        self._upkeep.line.ask(question, self._now)
+
+    # --- the end
+
+    def _finish(self, now: float) -> None:
+        left = len(self._reports) + len(self._sent) + len(self._deaths) + (self._burying is not None)
+        if not left:
+            self._log("drained")
+            self.done = 0
+        elif self._end_at is not None and now >= self._end_at:
+            self._log("unflushed", reports=len(self._reports) + len(self._sent), deaths=len(self._deaths))
+            self.done = UNFLUSHED
+
+
+def as_failures(report: Report, why: str) -> Report:
+    """The same jobs, failed: what they wanted to store cannot be."""
+    error = f"its outcome could not be stored: {why}"
+    failed = [Ending(position, "fail", None, error, 0) for position, bit in enumerate(report.mask) if bit == "1"]
+    return Report(report.number, report.claim, report.token, "", "", [*report.endings, *failed])

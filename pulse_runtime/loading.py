@@ -1,0 +1,42 @@
+"""Importing the modules with handlers. Never done by the supervisor."""
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from pulse_runtime.errors import ConfigError
+from pulse_runtime.handlers import Handler, registry
+
+
+def load(names: Sequence[str]) -> None:
+    """Import `module` or `module:object`, from the current folder too. Raises ConfigError with a short traceback."""
+    here = os.getcwd()  # noqa: PTH109 (text, as sys.path wants it)
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    for name in names:
+        module, _, attribute = name.partition(":")
+        try:
+            found = importlib.import_module(module)
+        except BaseException as error:
+            raise ConfigError(f"cannot import {name}:\n{_short(error)}", source="--handlers") from error
+        if attribute:
+            _take(name, getattr(found, attribute, None))
+
+
+def _take(name: str, found: object) -> None:
+    if found is None:
+        raise ConfigError(f"there is no such thing as {name}", source="--handlers")
+    if isinstance(found, Handler) and registry.get(found.kind) is not found:
+        registry.add(found)
+
+
+def _short(error: BaseException) -> str:
+    """The traceback without the machinery of imports."""
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__)
+        if "importlib" not in frame.filename and not frame.filename.endswith("pulse_runtime/loading.py")
+    ]  # fmt: skip
+    lines = traceback.format_list(frames[-5:]) + traceback.format_exception_only(error)
+    return "".join(lines).rstrip()

@@ -1,0 +1,91 @@
+"""The tree of a runtime, from its settings."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from pulse_runtime import black_box, topology
+from pulse_runtime.events import Log
+from pulse_runtime.settings import RuntimeSettings, check
+from pulse_supervisor import Child, Seat, Supervisor
+from pulse_supervisor.process import fork
+
+_REFUSALS = (4, 5, 78)
+
+
+def run(settings: RuntimeSettings) -> int:
+    """Until it is told to stop. Returns the exit status."""
+    check(settings)
+    log = Log("supervisor", pretty=settings.pretty)
+    code = in_child(lambda: _try_handlers(settings))
+    if code:
+        return code
+    tree = Supervisor(_children(settings), topology.links(), name=settings.name, log=log, facts={"settings": settings})
+    return tree.run()
+
+
+def _children(settings: RuntimeSettings) -> list[Child]:
+    children = []
+    for kind in topology.ACTORS:
+        stage = next(number for number, kinds in enumerate(topology.STOPS) if kind in kinds)
+        if kind == "executor":
+            children.append(_executor(settings, stage))
+        else:
+            grace_s = max(settings.grace_s, 5.0) if kind == "reporter" else 3.0
+            children.append(
+                Child(kind=kind, main=_main(kind), stop_stage=stage, grace_s=grace_s, ready_s=20.0, refusals=_REFUSALS)
+            )
+    return children
+
+
+def _executor(settings: RuntimeSettings, stage: int) -> Child:
+    return Child(
+        kind="executor",
+        main=_main("executor"),
+        count=settings.executors,
+        stop_stage=stage,
+        grace_s=settings.grace_s,
+        ready_s=60.0,
+        rolling=True,
+        killed_with_us=True,
+        leads_group=True,
+        oom_score_adj=500,
+        box_bytes=black_box.SIZE,
+        overdue=black_box.overdue,
+        mourners=topology.MOURNERS,
+    )
+
+
+def _main(kind: str) -> Callable[[Seat], int | None]:
+    """Imported in the child: psycopg, uvloop and user code are not for the process that forks."""
+
+    def main(seat: Seat) -> int | None:
+        if kind == "executor":
+            from pulse_runtime.actors import executing
+
+            return executing.main(seat)
+        from pulse_runtime.actors import processes
+
+        body: Callable[[Seat], int | None] = getattr(processes, kind)
+        return body(seat)
+
+    return main
+
+
+def _try_handlers(settings: RuntimeSettings) -> int:
+    """In a throw-away child: an import error is one clear message, and exit status 78."""
+    from pulse_runtime.errors import PulseError
+    from pulse_runtime.loading import load
+
+    try:
+        load(settings.handlers)
+    except PulseError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        return error.exit_code
+    return 0
+
+
+def in_child(body: Callable[[], int]) -> int:
+    """The exit status of `body` in a process of its own."""
+    pid = fork(body, title="pulse: trying handlers", keep=())
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
