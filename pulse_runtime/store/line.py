@@ -121,11 +121,12 @@ class Line:
         connection = self._connection
         if connection is None:
             return
-        if connection.socket >= 0:
-            self._hub.watch(connection.socket, 0, self._turn)
+        # The socket may be another one after each step (several hosts, TLS tried and not): watched afresh each time.
+        if (before := _socket(connection)) >= 0:
+            self._hub.watch(before, 0, self._turn)
         status = connection.connect_poll()
-        if status in _READING:
-            self._hub.watch(connection.socket, _READING[status], self._turn)
+        if status in _READING and (after := _socket(connection)) >= 0:
+            self._hub.watch(after, _READING[status], self._turn)
         elif status == pq.PollingStatus.OK:
             self._connected(now)
         else:
@@ -246,8 +247,8 @@ class Line:
         self._asked_at = None
         self._results = []
         if connection is not None:
-            if connection.status != pq.ConnStatus.BAD or _socket(connection) >= 0:
-                self._hub.watch(_socket(connection), 0, self._turn)
+            if (watched := self._watched) >= 0:
+                self._hub.watch(watched, 0, self._turn)
             connection.finish()
 
 
