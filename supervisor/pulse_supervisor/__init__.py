@@ -1,1 +1,29 @@
 """Processes and wires. Knows nothing of jobs."""
+
+from pulse_supervisor.control import Died, Drain, Peer
+from pulse_supervisor.exits import CONFIGURATION, Exit
+from pulse_supervisor.hub import Event, Hub, Joined, Left, Orphaned, Said
+from pulse_supervisor.spec import Child, Link, Seat
+from pulse_supervisor.tree import Supervisor
+from pulse_supervisor.wire import Message, Wire, WireFull
+
+__all__ = [
+    "CONFIGURATION",
+    "Child",
+    "Died",
+    "Drain",
+    "Event",
+    "Exit",
+    "Hub",
+    "Joined",
+    "Left",
+    "Link",
+    "Message",
+    "Orphaned",
+    "Peer",
+    "Said",
+    "Seat",
+    "Supervisor",
+    "Wire",
+    "WireFull",
+]
