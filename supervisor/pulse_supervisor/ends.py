@@ -26,7 +26,8 @@ class End:
 
 
 class Ends:
-    """`before` is called with a child that has ended, while its last words can still be read."""
+    """`before` is called with a child that has ended, while its last words can still be read; `stranger` with the pid
+    of someone who was no child of the table."""
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class Ends:
         *,
         log: Log,
         before: Callable[[Post], None],
+        stranger: Callable[[int], None],
     ) -> None:
         self._roster = roster
         self._obituaries = obituaries
@@ -44,12 +46,15 @@ class Ends:
         self._rolling = rolling
         self._log = log
         self._before = before
+        self._stranger = stranger
 
     def reap(self, *, booting: bool) -> None:
         """Everyone who has ended, strangers that we adopted among them."""
         while (found := process.reap(self._leads_group)) is not None:
             post = self._roster.of_pid(found[0])
-            if post is not None:
+            if post is None:
+                self._stranger(found[0])
+            else:
                 self._on_end(post, Exit.of(found[1]), booting=booting)
 
     def not_started(self, post: Post, error: OSError, now: float) -> None:

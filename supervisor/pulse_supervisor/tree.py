@@ -17,6 +17,7 @@ from pulse_supervisor.checks import Checks
 from pulse_supervisor.control import DiedSeen, Kill, Peer, Ready, Rewire
 from pulse_supervisor.dumps import Dumps
 from pulse_supervisor.ends import Ends
+from pulse_supervisor.guard import Guard
 from pulse_supervisor.obituaries import Obituaries
 from pulse_supervisor.post import Post
 from pulse_supervisor.rolling import Rolling
@@ -46,7 +47,7 @@ class Supervisor:
         facts: Mapping[str, Any] | None = None,
     ) -> None:
         self._name = name
-        self._log = log
+        self._log = log = _steady(log)
         self._roster = roster = Roster(children, links)
         self._obituaries = obituaries = Obituaries(roster)
         self._rewiring = Rewiring(roster)
@@ -54,7 +55,16 @@ class Supervisor:
         self._dumps = Dumps()
         self._rolling = Rolling(roster, log=log)
         self._stopping = Stopping(roster, obituaries, log=log)
-        self._ends = Ends(roster, obituaries, self._stopping, self._rolling, log=log, before=self._last_words)
+        self._guard = Guard(title=f"pulse: guard [{name}]")
+        self._ends = Ends(
+            roster,
+            obituaries,
+            self._stopping,
+            self._rolling,
+            log=log,
+            before=self._last_words,
+            stranger=self._guard.ended,
+        )
         self._starting = Starting(
             roster, obituaries, name=name, facts=facts or {}, log=log, failed=self._ends.not_started
         )
@@ -90,6 +100,7 @@ class Supervisor:
                 self._rolling.advance(now)
         self._obituaries.tell()
         self._starting.start_due(now)
+        self._guard.guard(post.pid for post in self._roster.living() if post.spec.leads_group)
         return self._stopping.over
 
     def _patience_s(self, now: float) -> float | None:
@@ -150,3 +161,14 @@ class Supervisor:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(post.pid, 0)
             post.gone()
+        self._guard.close()
+
+
+def _steady(log: Log) -> Log:
+    """A log that cannot be written to, because whoever read it has gone, is no reason to end a tree."""
+
+    def steady(event: str, **details: Any) -> None:
+        with contextlib.suppress(OSError):
+            log(event, **details)
+
+    return steady
