@@ -28,11 +28,11 @@ class Birth:
     """How a child differs from its parent."""
 
     title: str
-    keep: tuple[int, ...] = ()
+    keep: frozenset[int]
     """Its descriptors, besides 0 to 2."""
-    killed_with_us: bool = False
-    leads_group: bool = False
-    oom_score_adj: int = 0
+    killed_with_us: bool
+    leads_group: bool
+    oom_score_adj: int
 
 
 def become(parent: int, birth: Birth) -> None:

@@ -9,7 +9,6 @@ import struct
 from collections.abc import Iterable
 
 from pulse_supervisor import process
-from pulse_supervisor.child import Birth
 
 _ENTRY = struct.Struct("<i")
 
@@ -29,10 +28,11 @@ class Guard:
         if wanted == self._known:
             return
         try:
-            if not self._pid:
-                self._start()
-            news = [*(wanted - self._known), *(-gone for gone in self._known - wanted)]
-            os.write(self._pipe, b"".join(map(_ENTRY.pack, news)))
+            if self._pid:
+                news = [*(wanted - self._known), *(-gone for gone in self._known - wanted)]
+                os.write(self._pipe, b"".join(map(_ENTRY.pack, news)))
+            else:
+                self._start(wanted)
             self._known = wanted
         except OSError:  # no more processes, or it does not read: the next turn tries again with a new one
             self.close()
@@ -49,12 +49,13 @@ class Guard:
             os.waitpid(self._pid, 0)
             self._forget()
 
-    def _start(self) -> None:
+    def _start(self, leaders: set[int]) -> None:
         reading, self._pipe = os.pipe()
         os.set_blocking(self._pipe, False)
         try:
-            birth = Birth(title=self._title, keep=(reading,), leads_group=True)
-            self._pid = process.fork(lambda: _watch(reading), birth)
+            self._pid = process.fork(
+                lambda: _watch(reading, leaders), title=self._title, keep=(reading,), leads_group=True
+            )
         except OSError:
             os.close(self._pipe)
             raise
@@ -66,8 +67,7 @@ class Guard:
         self._pid, self._pipe, self._known = 0, -1, set()
 
 
-def _watch(pipe: int) -> None:
-    leaders: set[int] = set()
+def _watch(pipe: int, leaders: set[int]) -> None:
     rest = b""
     while data := os.read(pipe, 4096):
         rest += data

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pulse_supervisor import process
-from pulse_supervisor.child import Birth
 from pulse_supervisor.control import Drain, FromChild, Peer
 from pulse_supervisor.intensity import Intensity
 from pulse_supervisor.spec import Child, Seat
@@ -52,14 +51,14 @@ class Post:
     def start(self, seat: Seat, control: socket.socket, *, title: str, now: float) -> None:
         """Fork. `seat` goes to the child; `control` is our end of its control wire. Raises OSError."""
         ends = [seat.control, *(sock for _, sock in seat.wires.values())]
-        birth = Birth(
+        self.pid = process.fork(
+            lambda: self.spec.main(seat),
             title=title,
-            keep=tuple(end.fileno() for end in ends),
+            keep=[end.fileno() for end in ends],
             killed_with_us=self.spec.killed_with_us,
             leads_group=self.spec.leads_group,
             oom_score_adj=self.spec.oom_score_adj,
         )
-        self.pid = process.fork(lambda: self.spec.main(seat), birth)
         self.pidfd = process.pidfd(self.pid)
         self.control = Wire(control, incoming=FromChild)
         self.box = seat.box

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, NoReturn
 
 from pulse_supervisor.child import LINUX, OURS, Birth, become, libc
@@ -16,14 +16,29 @@ SOFTWARE: Final = 70
 """The exit status of a child that raised (EX_SOFTWARE)."""
 
 
-def fork(body: Callable[[], int | None], birth: Birth) -> int:
-    """Start a child that runs `body` and exits with its result. It has no descriptor but `birth.keep` and 0 to 2."""
+def fork(
+    body: Callable[[], int | None],
+    *,
+    title: str,
+    keep: Iterable[int] = (),
+    killed_with_us: bool = False,
+    leads_group: bool = False,
+    oom_score_adj: int = 0,
+) -> int:
+    """Start a child that runs `body` and exits with its result. It has no descriptor but `keep` and 0 to 2."""
     if (threads := _threads()) != 1:
         raise RuntimeError(f"fork with {threads} threads running: {[each.name for each in threading.enumerate()]}")
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # or both of us would write what is buffered; None without a console
             stream.flush()
     parent = os.getpid()
+    birth = Birth(
+        title=title,
+        keep=frozenset(keep),
+        killed_with_us=killed_with_us,
+        leads_group=leads_group,
+        oom_score_adj=oom_score_adj,
+    )
     # No signal may reach the child while it still has its parent's handlers.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, OURS)
     try:
@@ -32,7 +47,7 @@ def fork(body: Callable[[], int | None], birth: Birth) -> int:
             _live(body, parent, birth, before)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    if birth.leads_group:  # the child does it too: whoever is first, it leads before anyone signals its group
+    if leads_group:  # the child does it too: whoever is first, it leads before anyone signals its group
         with contextlib.suppress(OSError):
             os.setpgid(pid, pid)
     return pid

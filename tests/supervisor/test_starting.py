@@ -8,7 +8,6 @@ import pytest
 from tree_kit import Tree, kind
 
 from pulse_supervisor import Child, Link, Seat, Supervisor
-from pulse_supervisor.child import Birth
 from pulse_supervisor.process import fork
 
 
@@ -100,7 +99,7 @@ def test_a_process_with_threads_does_not_fork() -> None:
     thread.start()
     try:
         with pytest.raises(RuntimeError, match="2 threads running"):
-            fork(lambda: 0, Birth(title="never"))
+            fork(lambda: 0, title="never")
     finally:
         leave.set()
         thread.join()
