@@ -1,8 +1,10 @@
 """Processes and wires. Knows nothing of jobs."""
 
 from pulse_supervisor.control import Died, Drain, Peer
+from pulse_supervisor.events import Event, Joined, Left, Orphaned, Said
 from pulse_supervisor.exits import CONFIGURATION, Exit
-from pulse_supervisor.hub import Event, Hub, Joined, Left, Orphaned, Said
+from pulse_supervisor.hub import Hub
+from pulse_supervisor.intensity import Restart
 from pulse_supervisor.spec import Child, Link, Seat
 from pulse_supervisor.tree import Supervisor
 from pulse_supervisor.wire import Message, Wire, WireFull
@@ -21,6 +23,7 @@ __all__ = [
     "Message",
     "Orphaned",
     "Peer",
+    "Restart",
     "Said",
     "Seat",
     "Supervisor",

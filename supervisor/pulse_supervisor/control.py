@@ -33,6 +33,7 @@ class Rewire(Message, frozen=True):
 
     kind: str
     number: int
+    incarnation: int
 
 
 class DiedSeen(Message, frozen=True):

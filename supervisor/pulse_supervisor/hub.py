@@ -1,47 +1,16 @@
 """A child's side: all its wires in one place. What comes in are events; what goes out never blocks."""
 
+import os
 import selectors
 import socket
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from pulse_supervisor.control import Died, DiedSeen, Drain, FromSupervisor, Kill, NewWire, Peer, Ready, Rewire
+from pulse_supervisor.control import Died, DiedSeen, FromSupervisor, Kill, NewWire, Peer, Ready, Rewire
+from pulse_supervisor.events import Event, Joined, Left, Orphaned, Said
 from pulse_supervisor.spec import Seat
 from pulse_supervisor.wire import Message, Wire, WireFull
-
-
-@dataclass(frozen=True)
-class Said:
-    """A message from a peer."""
-
-    peer: Peer
-    message: Any
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Someone new holds that place, and has a wire to us."""
-
-    peer: Peer
-    incarnation: int
-
-
-@dataclass(frozen=True)
-class Left:
-    """The wire to that peer has ended; everything it sent was told before. `why` is for the log."""
-
-    peer: Peer
-    incarnation: int
-    why: str
-
-
-@dataclass(frozen=True)
-class Orphaned:
-    """The supervisor is gone: finish what is in hand, and exit within two seconds."""
-
-
-Event = Said | Joined | Left | Drain | Died | Orphaned
 
 
 class Hub:
@@ -52,18 +21,23 @@ class Hub:
         self.incarnation = seat.incarnation
         self._incoming = incoming
         self._selector = selectors.DefaultSelector()
+        self._events: list[Event] = []
+        self._polling = False
+        self._nudged = False
+        self._orphaned = False
+        self._nudge = os.pipe()
+        self._selector.register(self._nudge[0], selectors.EVENT_READ, lambda _: None)
         self._control = Wire(seat.control, incoming=FromSupervisor)
         self._selector.register(self._control, selectors.EVENT_READ)
         self._wires: dict[Peer, tuple[int, Wire]] = {}
-        self._next: dict[Peer, tuple[int, Wire]] = {}
+        self._owners: dict[Wire, Peer] = {}
         self._writing: set[Wire] = set()
-        self._events: list[Event] = []
         for peer, (incarnation, sock) in seat.wires.items():
             self._join(peer, incarnation, sock)
 
     def fileno(self) -> int:
         """Readable when `poll(0)` would find something: for those who have a loop of their own."""
-        return self._selector.fileno()  # type: ignore[attr-defined, no-any-return]
+        return self._selector.fileno()
 
     @property
     def peers(self) -> dict[Peer, int]:
@@ -72,18 +46,26 @@ class Hub:
 
     def poll(self, timeout_s: float | None) -> list[Event]:
         """What has happened; waits for it for so long (None: for ever). Callbacks of `watch` run in here."""
-        if self._events:
-            timeout_s = 0
-        for key, mask in self._selector.select(timeout_s):
-            if isinstance(key.fileobj, Wire):
-                self._turn(key.fileobj, mask)
-            else:
-                key.data(mask)
+        self._polling = True
+        try:
+            for key, mask in self._selector.select(0 if self._events else timeout_s):
+                if isinstance(key.fileobj, Wire):
+                    self._turn(key.fileobj, mask)
+                elif self._selector.get_map().get(key.fd) is key:  # no longer, if a callback before it said so
+                    key.data(mask)
+        finally:
+            self._polling = False
+        if self._nudged:
+            os.read(self._nudge[0], 1)
+            self._nudged = False
         events, self._events = self._events, []
         return events
 
     def send(self, peer: Peer, message: Message) -> None:
-        """To whoever holds the place now. Nobody there: nothing happens, and `Joined` will come."""
+        """To whoever holds the place now. Nobody there: nothing happens, and `Joined` will come.
+
+        A peer that does not read loses its wire and is killed.
+        """
         if peer in self._wires:
             incarnation, wire = self._wires[peer]
             try:
@@ -92,7 +74,7 @@ class Hub:
                 self._lose(peer, str(error))
                 self.kill(peer, incarnation, f"it does not read its wire to {self.peer}: {error}")
                 return
-            self._watch_output(wire)
+            self._after_output(wire)
 
     def broadcast(self, kind: str, message: Message) -> None:
         """To everyone of a kind."""
@@ -124,83 +106,106 @@ class Hub:
 
     def flush(self, timeout_s: float) -> bool:
         """Write what is left to write, for the last words of a process. Whether all was."""
-        import time
-
         end = time.monotonic() + timeout_s
-        while self._writing and time.monotonic() < end:
-            for key, mask in self._selector.select(0.05):
-                if isinstance(key.fileobj, Wire):
-                    self._turn(key.fileobj, mask)
+        while self._writing and (left := end - time.monotonic()) > 0:
+            # Those wires only, or a descriptor of the caller's would keep it spinning. It reads too, because a peer
+            # that flushes to us at the same time must get on.
+            with selectors.DefaultSelector() as waiting:
+                for wire in self._writing:
+                    waiting.register(wire, selectors.EVENT_READ | selectors.EVENT_WRITE)
+                ready = waiting.select(left)
+            for key, mask in ready:
+                self._turn(key.fileobj, mask)  # type: ignore[arg-type]
         return not self._writing
 
     def close(self) -> None:
         """Close every wire; peers read an end of file."""
-        for _, wire in [*self._wires.values(), *self._next.values()]:
+        for _, wire in self._wires.values():
             wire.close()
         self._control.close()
         self._selector.close()
+        for fd in self._nudge:
+            os.close(fd)
 
     def _tell(self, message: Message) -> None:
-        self._control.send(message)
-        self._watch_output(self._control)
+        try:
+            self._control.send(message)
+        except WireFull as error:  # a supervisor that has not read for so long does not supervise
+            self._control.give_up(str(error))
+        self._after_output(self._control)
 
     def _turn(self, wire: Wire, mask: int) -> None:
         if mask & selectors.EVENT_WRITE:
             wire.flush()
-            self._watch_output(wire)
+            self._after_output(wire)
         if mask & selectors.EVENT_READ:
-            if wire is self._control:
-                self._listen()
-            else:
-                self._read(wire)
+            self._read(wire)
 
     def _read(self, wire: Wire) -> None:
-        peer = next((peer for peer, (_, each) in self._wires.items() if each is wire), None)
-        if peer is None:
-            return
-        self._events += [Said(peer, message) for message in wire.receive()]
-        if wire.ended is not None:
-            self._lose(peer, wire.ended)
+        if wire is self._control:
+            for message in wire.receive():
+                self._told(message)
+        elif wire in self._owners:  # otherwise it was replaced in this very turn
+            self._events_of(wire, wire.receive())
+        self._mind_end(wire)
 
-    def _listen(self) -> None:
-        for message in self._control.receive():
-            if isinstance(message, NewWire):
-                sock = socket.socket(fileno=self._control.fds.popleft())
-                self._join(Peer(message.kind, message.number), message.incarnation, sock)
-            else:
-                self._events.append(message)
-        if self._control.ended is not None:
-            self._selector.unregister(self._control)
-            self._writing.discard(self._control)
-            self._events.append(Orphaned())
+    def _events_of(self, wire: Wire, messages: list[Any]) -> None:
+        for message in messages:
+            self._happened(Said(self._owners[wire], message))
+
+    def _told(self, message: Any) -> None:
+        if isinstance(message, NewWire):
+            sock = socket.socket(fileno=self._control.fds.popleft())
+            self._join(Peer(message.kind, message.number), message.incarnation, sock)
+        else:
+            self._happened(message)
 
     def _join(self, peer: Peer, incarnation: int, sock: socket.socket) -> None:
         if peer in self._wires:  # what the old one still says comes first
-            self._read(self._wires[peer][1])
-            self._lose(peer, "replaced", told=False)
+            old = self._wires[peer][1]
+            self._events_of(old, old.receive(everything=True))
+            self._lose(peer, old.ended or "replaced")
         wire = Wire(sock, incoming=self._incoming[peer.kind])
         self._wires[peer] = (incarnation, wire)
+        self._owners[wire] = peer
         self._selector.register(wire, selectors.EVENT_READ)
-        self._events.append(Joined(peer, incarnation))
+        self._happened(Joined(peer, incarnation))
 
-    def _lose(self, peer: Peer, why: str, *, told: bool = True) -> None:
-        found = self._wires.pop(peer, None)
-        if found is None:
+    def _mind_end(self, wire: Wire) -> None:
+        if wire.ended is None:
             return
-        incarnation, wire = found
+        if wire in self._owners:
+            peer = self._owners[wire]
+            incarnation = self._lose(peer, wire.ended)
+            if wire.broken:
+                self._tell(Rewire(peer.kind, peer.number, incarnation))
+        elif wire is self._control and not self._orphaned:
+            self._orphaned = True
+            self._selector.unregister(wire)
+            self._writing.discard(wire)
+            self._happened(Orphaned())
+
+    def _lose(self, peer: Peer, why: str) -> int:
+        incarnation, wire = self._wires.pop(peer)
+        del self._owners[wire]
         self._selector.unregister(wire)
         self._writing.discard(wire)
         wire.close()
-        self._events.append(Left(peer, incarnation, why))
-        if told and why.startswith("cannot"):
-            self._tell(Rewire(peer.kind, peer.number))
+        self._happened(Left(peer, incarnation, why))
+        return incarnation
 
-    def _watch_output(self, wire: Wire) -> None:
-        if wire.wants_to_write == (wire in self._writing):
-            return
-        if wire.wants_to_write:
-            self._writing.add(wire)
-            self._selector.modify(wire, selectors.EVENT_READ | selectors.EVENT_WRITE)
-        else:
-            self._writing.discard(wire)
-            self._selector.modify(wire, selectors.EVENT_READ)
+    def _after_output(self, wire: Wire) -> None:
+        self._mind_end(wire)
+        if wire.wants_to_write != (wire in self._writing):
+            if wire.wants_to_write:
+                self._writing.add(wire)
+                self._selector.modify(wire, selectors.EVENT_READ | selectors.EVENT_WRITE)
+            else:
+                self._writing.discard(wire)
+                self._selector.modify(wire, selectors.EVENT_READ)
+
+    def _happened(self, event: Event) -> None:
+        self._events.append(event)
+        if not self._polling and not self._nudged:  # whoever waits on `fileno` must hear of it
+            self._nudged = True
+            os.write(self._nudge[1], b"!")

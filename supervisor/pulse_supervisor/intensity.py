@@ -1,32 +1,46 @@
 """How soon a child that ended is started again, and when to give up."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-LIVED_S = 30.0
-FREE = 3
-MOST = 20
-LONGEST_S = 10.0
+BEFORE_READY = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restart:
+    """The restart rule of a kind. An end that was asked for is no strike; a life of `lived_s` wipes strikes out.
+
+    An end before READY counts three, because it will come again; one after it counts one, because a job may have caused
+    it and the next may not.
+    """
+
+    free: int = 3
+    """So many strikes cost no wait: a killed child is back at once."""
+    first_s: float = 0.1
+    """The first wait after that; each further strike doubles it."""
+    longest_s: float = 10.0
+    most: int = 20
+    """So many strikes, and the tree gives up."""
+    lived_s: float = 30.0
 
 
 @dataclass
 class Intensity:
-    """Strikes against one place in the tree. A life of 30 s wipes them out.
+    """Strikes against one place in the tree."""
 
-    An end before READY counts three, because it will come again; one soon after it counts one, because a job may have
-    caused it and the next may not. The first three are free: a killed child is back at once.
-    """
-
+    rule: Restart = field(default_factory=Restart)
     strikes: int = 0
+    ends: int = 0
 
     def ended(self, *, lived_s: float, was_ready: bool) -> float:
         """Count an end nobody asked for; the answer is how long to wait before the next start."""
-        if was_ready and lived_s >= LIVED_S:
-            self.strikes = 0
-        self.strikes += 1 if was_ready else 3
-        beyond = self.strikes - FREE
-        return 0.0 if beyond <= 0 else float(min(LONGEST_S, 0.1 * 2 ** (beyond - 1)))
+        if was_ready and lived_s >= self.rule.lived_s:
+            self.strikes = self.ends = 0
+        self.ends += 1
+        self.strikes += 1 if was_ready else BEFORE_READY
+        beyond = self.strikes - self.rule.free
+        return 0.0 if beyond <= 0 else float(min(self.rule.longest_s, self.rule.first_s * 2.0 ** min(beyond - 1, 60)))
 
     @property
     def hopeless(self) -> bool:
         """Started again and again without ever living."""
-        return self.strikes >= MOST
+        return self.strikes >= self.rule.most

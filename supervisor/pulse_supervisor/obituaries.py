@@ -1,10 +1,13 @@
 """Deaths and those who are told of them, one after the other, each until it has answered."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pulse_supervisor.control import Died, DiedSeen
-from pulse_supervisor.post import Post
+from pulse_supervisor.control import Died, DiedSeen, Peer
+from pulse_supervisor.roster import Roster
+
+MOST_UNTOLD = 16
+"""A place with so many deaths that are not dealt with stays empty until some are: they are kept in memory."""
 
 
 @dataclass
@@ -13,15 +16,19 @@ class Obituary:
 
     death: Died
     waiting: list[str]
-    told: tuple[str, int] | None = None
-    """Kind and incarnation that has the news: one that dies before it answers is told again when it is back."""
+    told: int = 0
+    """The incarnation that has the news: one that dies before it answers is told again when it is back."""
+
+    def is_of(self, other: Died | DiedSeen) -> bool:
+        mine = self.death
+        return (mine.kind, mine.number, mine.incarnation) == (other.kind, other.number, other.incarnation)
 
 
 class Obituaries:
     """All deaths that somebody still has to know of."""
 
-    def __init__(self, find: Callable[[str], Post | None]) -> None:
-        self._find = find
+    def __init__(self, roster: Roster) -> None:
+        self._roster = roster
         self._open: list[Obituary] = []
 
     def __len__(self) -> int:
@@ -32,35 +39,38 @@ class Obituaries:
         if mourners:
             self._open.append(Obituary(death, list(mourners)))
 
+    def too_many(self, peer: Peer) -> bool:
+        """Nobody has dealt with the last deaths of that place."""
+        return sum((each.death.kind, each.death.number) == peer for each in self._open) >= MOST_UNTOLD
+
     def tell(self) -> None:
         """Whoever is there and has not been told, is."""
         for each in self._open:
-            post = self._find(each.waiting[0])
-            if post is not None and post.control is not None and post.ready:
-                name = (post.spec.kind, post.incarnation)
-                if each.told != name:
-                    each.told = name
-                    post.control.send(each.death)
+            post = self._roster.of_kind(each.waiting[0])[0]
+            if post.ready and each.told != post.incarnation:
+                each.told = post.incarnation
+                post.tell(each.death)
 
     def seen(self, kind: str, answer: DiedSeen) -> None:
         """A mourner has done what the death asked of it: the next one's turn."""
-        for each in list(self._open):
-            same = (each.death.kind, each.death.number, each.death.incarnation) == (
-                answer.kind,
-                answer.number,
-                answer.incarnation,
-            )
-            if same and each.waiting[0] == kind:
-                each.waiting.pop(0)
-                each.told = None
-                if not each.waiting:
-                    self._open.remove(each)
+        for each in self._open:
+            if each.is_of(answer) and each.waiting[0] == kind and each.told:
+                self._done(each)
+                break
+        self._forget()
 
-    def skip(self, kind: str) -> None:
-        """That kind has gone for good: those after it are told without waiting for it."""
-        for each in list(self._open):
-            if kind in each.waiting:
-                each.waiting.remove(kind)
-                each.told = None
-            if not each.waiting:
-                self._open.remove(each)
+    def give_up(self, kind: str) -> None:
+        """That kind will never answer again: the others are told without it."""
+        for each in self._open:
+            if each.waiting[0] == kind:
+                each.told = 0
+            each.waiting = [mourner for mourner in each.waiting if mourner != kind]
+        self._forget()
+
+    @staticmethod
+    def _done(obituary: Obituary) -> None:
+        obituary.waiting.pop(0)
+        obituary.told = 0
+
+    def _forget(self) -> None:
+        self._open = [each for each in self._open if each.waiting]

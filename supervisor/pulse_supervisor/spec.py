@@ -6,19 +6,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pulse_supervisor.control import Peer
+from pulse_supervisor.intensity import Restart
 
 if TYPE_CHECKING:
     import socket
 
 
+Log = Callable[..., None]
+"""Called with what happened and the details by name: `log("child ended", child="mixer-1", how="segfault")`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Child:
-    """One kind of child. The order of the table is the order of the start: each kind is READY before the next begins."""
+    """One kind of child. The order of the table is that of the start: each kind is READY before the next begins."""
 
     kind: str
     main: "Callable[[Seat], int | None]"
     """Runs in the child; its result is the exit status (None is 0)."""
     count: int = 1
+    restart: Restart = field(default_factory=Restart)
     ready_s: float = 10.0
     """Without READY by then it is killed."""
     grace_s: float = 5.0
@@ -37,9 +43,11 @@ class Child:
     overdue: Callable[[memoryview, float], str | None] | None = None
     """Asked every 0.2 s with the box and the monotonic time: a reason to kill it, or None."""
     mourners: tuple[str, ...] = ()
-    """Kinds that are told of its death, in this order, each after the one before has answered."""
+    """Kinds, of which there is one each, that are told of its death: in this order, each after the one before it has
+    answered."""
     refusals: tuple[int, ...] = (78,)
-    """Exit statuses that end the tree with the same status when they come before the tree is up; 78 always does."""
+    """Exit statuses that end the tree with the same status when they come before the tree is up; 78 always does,
+    except in a rolling restart while others of its kind live: then the rolling stops."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,50 @@
+"""What is looked at though nothing happened: deadlines, READY in time, and black boxes."""
+
+from collections.abc import Iterator
+
+from pulse_supervisor.post import Post
+from pulse_supervisor.roster import Roster
+from pulse_supervisor.spec import Log
+
+CHECK_S = 0.2
+
+
+class Checks:
+    """Kills whoever is late, and says why."""
+
+    def __init__(self, roster: Roster, *, log: Log) -> None:
+        self._roster = roster
+        self._log = log
+
+    def due(self, now: float) -> Iterator[float]:
+        """When to look again."""
+        for post in self._roster.living():
+            if post.why is not None or post.pidfd < 0 or post.spec.overdue is not None:
+                yield now + CHECK_S
+            if post.deadline is not None:
+                yield post.deadline
+            if not post.ready:
+                yield post.started + post.spec.ready_s
+
+    def look(self, now: float) -> None:
+        """Once, at everyone."""
+        for post in self._roster.living():
+            if post.why is not None:  # killed already, and on its way
+                continue
+            if post.deadline is not None and now >= post.deadline:
+                self._kill(post, post.late)
+            elif not post.ready and now - post.started >= post.spec.ready_s:
+                self._kill(post, f"it was not ready within {post.spec.ready_s:g} s")
+            elif (why := self._overdue(post, now)) is not None:
+                post.expected = True
+                self._kill(post, why)
+
+    def _overdue(self, post: Post, now: float) -> str | None:
+        if post.box is None or post.spec.overdue is None:
+            return None
+        with memoryview(post.box) as held:
+            return post.spec.overdue(held, now)
+
+    def _kill(self, post: Post, why: str) -> None:
+        self._log("child killed", child=str(post.peer), child_pid=post.pid, by="supervisor", why=why)
+        post.kill(why=why)

@@ -1,0 +1,201 @@
+"""Children that end: how soon they are back, when not, and what is known of the dead."""
+
+import os
+import resource
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from embedded_kit import eventually
+from tree_kit import Tree, kind
+
+from pulse_supervisor import Restart
+from pulse_supervisor.exits import Exit
+from pulse_supervisor.intensity import Intensity
+
+AT_ONCE = {"free": 1000, "most": 1001}
+
+
+def test_a_killed_child_is_replaced_within_50_ms(tmp_path: Path) -> None:
+    took = []
+    with Tree(tmp_path, kind("a", restart=AT_ONCE)) as tree:
+        tree.up()
+        for incarnation in range(2, 12):
+            killed = time.monotonic()
+            tree.kill("a-1")
+            tree.until("began", at="a-1", incarnation=incarnation)
+            took.append(time.monotonic() - killed)
+    assert sorted(took)[len(took) // 2] < 0.05, took
+
+
+def test_a_crash_loop_is_slowed_down_and_then_given_up_with_the_reason(tmp_path: Path) -> None:
+    rule = {"free": 2, "first_s": 0.05, "longest_s": 0.1, "most": 5}
+    with Tree(tmp_path, kind("a"), kind("b", restart=rule)) as tree:
+        tree.up()
+        tree.rewind()
+        for incarnation in range(1, 6):
+            tree.until("child started", child="b-1", incarnation=incarnation)
+            tree.until("child ready", child="b-1")
+            tree.order("b-1", "exit 9")
+        assert tree.ended() == 1
+        assert tree.said("giving up")[0]["why"] == "b-1 ended 5 times in a row, the last: exited with status 9"
+        assert len(tree.said("drain", at="a-1")) == 1, "the others are drained"
+
+
+def test_an_end_before_ready_counts_three_and_a_long_life_wipes_out() -> None:
+    strikes = Intensity(Restart(free=3, first_s=0.1, longest_s=1.0, most=10, lived_s=30.0))
+    assert [strikes.ended(lived_s=1.0, was_ready=True) for _ in range(3)] == [0.0, 0.0, 0.0]
+    assert strikes.ended(lived_s=0.0, was_ready=False) == pytest.approx(0.4)
+    assert strikes.ended(lived_s=0.0, was_ready=False) == 1.0
+    assert not strikes.hopeless
+    assert strikes.ended(lived_s=30.0, was_ready=True) == 0.0
+    assert strikes.strikes == 1
+    for _ in range(9):
+        strikes.ended(lived_s=1.0, was_ready=True)
+    assert strikes.hopeless
+
+
+def test_ends_are_told_in_words() -> None:
+    assert str(Exit.of(0)) == "exited with status 0"
+    assert str(Exit.of(78 << 8)) == "exited with status 78"
+    assert str(Exit.of(signal.SIGKILL)) == "killed by SIGKILL"
+    assert str(Exit.of(signal.SIGSEGV)) == "segfault"
+    assert str(Exit.of(signal.SIGRTMIN + 1)) == "killed by signal 35"
+
+
+@pytest.mark.parametrize(
+    ("order", "how"), [("exit 0", "exited with status 0"), ("segfault", "segfault"), ("raise", "exited with status 70")]
+)
+def test_a_child_that_ends_by_itself_comes_back_and_its_mourner_knows_how_it_ended(
+    tmp_path: Path, order: str, how: str
+) -> None:
+    with Tree(tmp_path, kind("a"), kind("b", mourners=["a"])) as tree:
+        tree.up().order("b-1", order)
+        assert tree.until("died", at="a-1")["how"] == how
+        tree.rewind()
+        tree.until("began", at="b-1", incarnation=2)
+
+
+def test_a_black_box_can_be_read_after_its_owner_was_killed(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("a"), kind("b", box_bytes=64, mourners=["a"])) as tree:
+        tree.up().order("b-1", "mark lastword")
+        tree.until("marked")
+        tree.kill("b-1")
+        death = tree.until("died", at="a-1", who="b-1")
+        assert (death["how"], death["box"]) == ("killed by SIGKILL", "lastword")
+        tree.rewind()
+        tree.until("began", at="b-1", incarnation=2)
+        tree.kill("b-1")
+        assert tree.until("died", at="a-1", who="b-1", incarnation=2)["box"] == "\0" * 8, "each life has its own"
+
+
+def test_a_child_whose_box_says_that_it_is_overdue_is_killed_by_name(tmp_path: Path) -> None:
+    rule = {"free": 0, "most": 1}  # a strike would end the tree
+    with Tree(tmp_path, kind("a"), kind("b", box_bytes=8, watched=True, mourners=["a"], restart=rule)) as tree:
+        tree.up().order("b-1", "mark late")
+        death = tree.until("died", at="a-1", who="b-1")
+        assert (death["how"], death["why"]) == ("killed by SIGKILL", "it is late")
+        tree.rewind()
+        tree.until("began", at="b-1", incarnation=2)
+
+
+def test_mourners_are_told_in_order_each_after_the_one_before_has_answered(tmp_path: Path) -> None:
+    silent = {"silent_mourner": True}
+    with Tree(tmp_path, kind("a", script=silent), kind("b"), kind("c", mourners=["a", "b"])) as tree:
+        tree.up().kill("c-1")
+        tree.until("died", at="a-1", who="c-1")
+        tree.until("child ready", child="c-1")
+        assert not tree.said("died", at="b-1")
+        tree.order("a-1", "seen")
+        tree.until("died", at="b-1", who="c-1", incarnation=1)
+
+
+def test_a_mourner_that_dies_before_it_answers_is_told_again(tmp_path: Path) -> None:
+    silent = {"silent_mourner": True}
+    with Tree(tmp_path, kind("a", script=silent), kind("b"), kind("c", mourners=["a", "b"])) as tree:
+        tree.up().kill("c-1")
+        first = tree.until("died", at="a-1")
+        tree.kill("a-1")
+        again = tree.until("died", at="a-1")
+        assert (again["pid"] != first["pid"], again["who"], again["incarnation"]) == (True, "c-1", 1)
+        tree.order("a-1", "seen")
+        tree.until("died", at="b-1", who="c-1")
+
+
+def test_a_place_whose_deaths_nobody_deals_with_waits(tmp_path: Path) -> None:
+    silent = {"silent_mourner": True}
+    with Tree(tmp_path, kind("a", script=silent), kind("b", restart=AT_ONCE, mourners=["a"])) as tree:
+        tree.up()
+        for incarnation in range(1, 17):
+            tree.order("a-1", f"kill b-1 {incarnation} enough")
+            tree.until("died", at="a-1", incarnation=incarnation)
+        tree.rewind()
+        assert not tree.said("began", at="b-1", incarnation=17)
+        tree.order("a-1", "seen")
+        tree.until("began", at="b-1", incarnation=17)
+
+
+def test_a_group_goes_with_its_leader(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("a", leads_group=True)) as tree:
+        tree.up().order("a-1", "spawn")
+        program = tree.until("spawned")["program"]
+        os.kill(tree.pid("a-1"), signal.SIGKILL)
+        assert eventually(lambda: not psutil.pid_exists(program), within_s=2.0), "killed, and reaped as well"
+
+
+def test_strangers_are_adopted_and_reaped(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("a")) as tree:
+        tree.up().order("a-1", "stray")
+        program = tree.until("strayed")["program"]
+        assert psutil.Process(program).ppid() == tree.process.pid
+        assert eventually(lambda: not psutil.pid_exists(program), within_s=5.0)
+
+
+@pytest.mark.parametrize(("said", "head"), [("ffffffff", "ffffffff"), ("01000000c0", "c0")])
+def test_a_child_that_talks_nonsense_to_the_supervisor_is_replaced(tmp_path: Path, said: str, head: str) -> None:
+    with Tree(tmp_path, kind("a")) as tree:
+        tree.up().order("a-1", f"raw_control {said}")
+        assert tree.until("control wire broke")["why"].endswith(f"it begins with {head}")
+        tree.until("began", at="a-1", incarnation=2)
+
+
+def test_a_child_that_closes_its_control_wire_and_lives_on_is_ended(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("a")) as tree:
+        tree.up().order("a-1", "close")
+        assert tree.until("child ended")["why"] == "it closed its control wire and did not end"
+
+
+def test_a_child_that_cannot_be_forked_is_tried_again(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("a", restart={"longest_s": 0.05, "most": 1000})) as tree:
+        tree.up()
+        pid = tree.process.pid
+        soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, hard))
+        tree.kill("a-1")
+        assert "Too many open files" in tree.until("child not started")["why"]
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+        tree.until("began", at="a-1", incarnation=2)
+
+
+def test_two_hundred_restarts_leave_nothing_behind(tmp_path: Path) -> None:
+    box = kind("b", box_bytes=1 << 16, mourners=["a"], leads_group=True, restart={"free": 0, "most": 1})
+    with Tree(tmp_path, kind("a"), box, links=[("a", "b")]) as tree:
+        tree.up()
+        watched = [psutil.Process(tree.process.pid), psutil.Process(tree.pid("a-1"))]
+        tree.rewind()
+        for incarnation in range(1, 231):
+            tree.until("child ready", child="b-1")
+            if incarnation == 30:
+                descriptors = [each.num_fds() for each in watched]
+                memory = [each.memory_info().rss for each in watched]
+            tree.order("a-1", f"kill b-1 {incarnation} again")
+        tree.until("child ready", child="b-1")
+        tree.rewind()
+        tree.until("joined", at="a-1", peer="b-1", incarnation=231)
+        assert [each.num_fds() for each in watched] == descriptors
+        grown = [each.memory_info().rss - before for each, before in zip(watched, memory, strict=True)]
+        assert max(grown) < 1 << 20, grown
+        titles = {each.cmdline()[0] for each in watched[0].children(recursive=True)}
+        assert titles == {"pulse: a-1 [test]", "pulse: b-1 [test]", "pulse: guard [test]"}
