@@ -1,4 +1,4 @@
-"""The fault proxy's reading of the protocol: messages are found however they are cut, and replies find their statement."""
+"""The fault proxy reads the protocol: messages are found however they are cut, and replies find their statement."""
 
 import itertools
 
