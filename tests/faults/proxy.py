@@ -2,6 +2,9 @@
 
 Its sockets acknowledge what they receive, whatever it does with it: no fault here is seen by TCP_USER_TIMEOUT or
 keepalives. A black hole of this proxy is thus worse than one of a network: only a deadline of the client's own ends it.
+
+It lives in a thread of the test's process: whoever blocks there with the interpreter's lock held
+(as `pgconn.get_result` does) blocks it too.
 """
 
 import asyncio
