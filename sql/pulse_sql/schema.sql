@@ -405,7 +405,9 @@ function pulse.claim_lane(executor bigint, request bigint, queue text, priority 
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 15222355973b90c12c7da4f5eaa8dfc3
+  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 16ee98e742f2524b570a74d71c90441e
+function pulse.close_held(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], first bigint, last bigint, careful boolean) returns bigint
+  plpgsql volatile set enable_nestloop=off set search_path=pg_catalog, pg_temp md5 48ee32604f8939d5047a7c913990998c
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3ea63d4b4ef9d3980f366380c51d640e
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
@@ -591,6 +593,7 @@ function pulse.claim(bigint,bigint,text[],integer[],integer,integer): nobody but
 function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,bigint): nobody but the owner
 function pulse.claim_of(pulse.log): nobody but the owner
 function pulse.close(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[]): nobody but the owner
+function pulse.close_held(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[],bigint,bigint,boolean): nobody but the owner
 function pulse.counts(integer): nobody but the owner
 function pulse.cursor_of(text,smallint,smallint): nobody but the owner
 function pulse.cursors(text): nobody but the owner
