@@ -89,7 +89,8 @@ create function pulse.wire(
 create function pulse.size_of(args json, meta json) returns integer language sql immutable parallel safe
   return octet_length(args::text) + coalesce(octet_length(meta::text), 0);
 
--- Where a delivery is in the log, for those that their id does not tell: redeliveries, promoted ones, foreign ids.
+-- Where a delivery is in the log, for those that their id does not tell: redeliveries, promoted ones, foreign ids. (A retry that
+-- is promoted within minutes of the job's making has none: it is in a partition that its UUIDv7 tells.)
 create table pulse.place (
   id  uuid   not null,
   seq bigint not null,
@@ -163,7 +164,7 @@ create table pulse.failure (
   error    text
 );
 create index failure_id on pulse.failure (id, attempt);
-create index failure_at on pulse.failure (at);
+create index failure_at on pulse.failure (at, id);
 
 -- Results that were asked for.
 create table pulse.result (
