@@ -407,7 +407,7 @@ function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT exec
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
   plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 16ee98e742f2524b570a74d71c90441e
 function pulse.close_held(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], first bigint, last bigint, careful boolean) returns bigint
-  plpgsql volatile set enable_nestloop=off set search_path=pg_catalog, pg_temp md5 48ee32604f8939d5047a7c913990998c
+  plpgsql volatile set enable_nestloop=off set search_path=pg_catalog, pg_temp md5 94cb379c240a13144d43461f270e75a6
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3d9bbd6cb864e7b94b3a52ad21e9de2a
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim

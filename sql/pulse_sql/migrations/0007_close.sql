@@ -98,8 +98,8 @@ begin
      where case when e.pos between 0 and length(h.open) - 1 then get_bit(h.open, e.pos) = 1 end
      order by e.claim, e.pos, e.ord),
   rests as materialized (
-    select h.claim, h.open & ~pulse.mask_of(array_agg(o.pos), length(h.open)) as open
-      from ours o join held h on h.claim = o.claim group by h.claim, h.open),
+    select h.claim, h.open & ~pulse.mask_of(p.positions, length(h.open)) as open
+      from (select o.claim, array_agg(o.pos) as positions from ours o group by o.claim) p join held h on h.claim = p.claim),
   emptied as (
     delete from pulse.lease l using rests r where l.claim = any (claims) and l.claim = r.claim and bit_count(r.open) = 0),
   cleared as (
