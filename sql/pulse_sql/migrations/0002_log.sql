@@ -89,8 +89,8 @@ create function pulse.wire(
 create function pulse.size_of(args json, meta json) returns integer language sql immutable parallel safe
   return octet_length(args::text) + coalesce(octet_length(meta::text), 0);
 
--- Where a delivery is in the log, for those that their id does not tell: redeliveries, promoted ones, foreign ids. (A retry that
--- is promoted within minutes of the job's making has none: it is in a partition that its UUIDv7 tells.)
+-- Where a delivery is in the log, for those that their id does not tell: redeliveries, promoted ones, foreign ids.
+-- Retries of young jobs need it too: it hides their earlier deliveries when the partition of the newest is dropped first.
 create table pulse.place (
   id  uuid   not null,
   seq bigint not null,

@@ -9,8 +9,6 @@ create function pulse.promote(most integer, out moved bigint, out next_s float8)
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
-  oldest constant uuid := pulse.uuid7_from(pulse.now() - interval '5 min');
-  newest constant uuid := pulse.uuid7_from(pulse.now() + interval '5 min');
   q      text;
   woken  text[];
 begin
@@ -22,9 +20,9 @@ begin
     insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
       select submitted_at, id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta
         from taken order by run_at, id
-      returning id, seq, attempt, queue),
-  seats as (                                      -- not for retries of young jobs, whose ids tell where they are: 1.5 µs each
-    insert into pulse.place (id, seq) select a.id, a.seq from added a where a.attempt = 1 or a.id not between oldest and newest)
+      returning id, seq, queue),
+  seats as (
+    insert into pulse.place (id, seq) select a.id, a.seq from added a)
   select count(*), array_agg(distinct a.queue) into moved, woken from added a;
   if pg_sequence_last_value('pulse.parked') <> 0 then
     foreach q in array coalesce(woken, '{}') loop
