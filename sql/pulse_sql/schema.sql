@@ -443,7 +443,7 @@ function pulse.fail(claims bigint[], tokens uuid[], positions integer[], errors 
 function pulse."fetch"(claim bigint, token uuid) returns text
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 011e525969a66e55531503bd04666a2b
 function pulse.find(id uuid) returns SETOF pulse.log
-  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 4e98ba2d19c431817f7b4fc72247e57c
+  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
 function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane smallint, xid xid8)
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 feaec120beb187c9a46a60cc15c0ddc8
 function pulse.free_keys(ids uuid[]) returns void

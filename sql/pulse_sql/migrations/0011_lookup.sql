@@ -12,7 +12,7 @@ declare
   p    record;
 begin
   select p1.seq into last from pulse.place p1 where p1.id = find.id order by p1.seq desc limit 1;
-  -- A newer one than that may have no place of its own.
+  -- One without a place may be newer still: an id that was enqueued again.
   for p in
     select greatest(q.lower_seq, last + 1) as lower_seq, q.upper_seq from pulse.partition q
      where made between q.opened_at - interval '10 min' and coalesce(q.closed_at, 'infinity') + interval '10 min'

@@ -7,8 +7,8 @@ create index outcome_queue on pulse.outcome (queue, status, at, id);
 
 -- deliveries: all rows of a job in the log, in no order.
 --
--- index     place for the further ones; log_id in the partitions that the UUIDv7 tells for the first and young retries, and in
---           all partitions if there is none (it was delayed first, or is gone)
+-- index     place for the further ones; log_id in the partitions that the UUIDv7 tells for the first, and in all partitions
+--           if there is none (it was delayed first, or is gone)
 create function pulse.deliveries(id uuid) returns setof pulse.log
   language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
