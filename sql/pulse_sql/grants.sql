@@ -23,7 +23,7 @@ grant execute on function pulse.enqueue, pulse.enqueue_many to pulse_producer;
 grant select on all tables in schema pulse to pulse_viewer, pulse_runtime;
 grant execute on function pulse.now, pulse.uuid7_at, pulse.cursor_of, pulse.find, pulse.is_pending, pulse.claim_of, pulse.state_of, pulse.get,
   pulse.deliveries, pulse.history, pulse.last_error, pulse.listed_of, pulse.cursors, pulse.ready, pulse.list, pulse.list_ended, pulse.list_running,
-  pulse.list_completed, pulse.list_pending, pulse.list_retrying, pulse.list_delayed, pulse.delayed_queues, pulse.list_all, pulse.counts,
+  pulse.list_completed, pulse.list_pending, pulse.list_retrying, pulse.list_delayed, pulse.list_delayed_retries, pulse.delayed_queues, pulse.list_all, pulse.counts,
   pulse.oldest_due
   to pulse_viewer;
 

@@ -163,7 +163,7 @@ view pulse.jobs (
   key text,
   trace text,
   meta json
-) as md5 75de59a031a2d0a40d0a668a06446f1e
+) as md5 2e42a2a5fa242bcd9eb2ebea73c22543
 
 table pulse.key (
   tenant text not null,
@@ -365,11 +365,11 @@ CREATE INDEX claim_cursor ON pulse.claim USING btree (queue, priority, lane, x, 
 CREATE INDEX claim_late ON pulse.claim USING btree (queue, priority, lane, n, low_x) WHERE (low_x IS NOT NULL)
 CREATE INDEX claim_request ON pulse.claim USING btree (executor, request)
 CREATE INDEX delayed_due ON pulse.delayed USING btree (run_at, id)
-CREATE INDEX delayed_queue ON pulse.delayed USING btree (queue, (((charged)::smallint > 0)), run_at, id)
+CREATE INDEX delayed_queue ON pulse.delayed USING btree (queue, run_at, id) WHERE ((charged)::smallint = 0)
 CREATE INDEX done_at ON pulse.done USING btree (at)
 CREATE INDEX done_claim ON pulse.done USING btree (claim)
 CREATE INDEX executor_alive ON pulse.executor USING btree (runtime, id) WHERE (ended_at IS NULL)
-CREATE INDEX failure_at ON pulse.failure USING btree (at)
+CREATE INDEX failure_at ON pulse.failure USING btree (at, id)
 CREATE INDEX failure_id ON pulse.failure USING btree (id, attempt)
 CREATE INDEX key_id ON pulse.key USING btree (id)
 CREATE INDEX key_until ON pulse.key USING btree (until) WHERE (until IS NOT NULL)
@@ -407,9 +407,11 @@ function pulse.claim_lane(executor bigint, request bigint, queue text, priority 
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 15222355973b90c12c7da4f5eaa8dfc3
+  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 16ee98e742f2524b570a74d71c90441e
+function pulse.close_held(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], first bigint, last bigint, careful boolean) returns bigint
+  plpgsql volatile set enable_nestloop=off set search_path=pg_catalog, pg_temp md5 94cb379c240a13144d43461f270e75a6
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
-  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3ea63d4b4ef9d3980f366380c51d640e
+  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3d9bbd6cb864e7b94b3a52ad21e9de2a
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
   plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
 function pulse.cursors(wanted text) returns SETOF pulse.lane_cursor
@@ -417,9 +419,9 @@ function pulse.cursors(wanted text) returns SETOF pulse.lane_cursor
 function pulse.cut(most bigint) returns bigint
   sql volatile security definer set search_path=pg_catalog, pg_temp md5 31e9e154af151f856f847c4493f928a8
 function pulse.delayed_queues(wanted text) returns SETOF text
-  sql stable set enable_bitmapscan=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 3714f4c43febf97968f5dc04ae9792a3
+  sql stable set enable_bitmapscan=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 982dd658d3bc29591f4b9e50d070cd18
 function pulse.deliveries(id uuid) returns SETOF pulse.log
-  plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 1d30505fa0ae97240336282f75a0b948
+  plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 72c73475b4a8f30f0259ddd6ba157115
 function pulse.discover() returns integer
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3c61afe80c676cc4e7f3e7244052e02b
 function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
@@ -443,7 +445,7 @@ function pulse.fail(claims bigint[], tokens uuid[], positions integer[], errors 
 function pulse."fetch"(claim bigint, token uuid) returns text
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 011e525969a66e55531503bd04666a2b
 function pulse.find(id uuid) returns SETOF pulse.log
-  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 cec58a9763880c730852a32d3fa1010e
+  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
 function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane smallint, xid xid8)
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 feaec120beb187c9a46a60cc15c0ddc8
 function pulse.free_keys(ids uuid[]) returns void
@@ -481,19 +483,21 @@ function pulse.lanes_with_work(queues text[], shares integer[], request bigint, 
 function pulse.last_error(id uuid) returns text
   sql stable md5 3d68347e7dbc581b994f88cbd8f1308b
 function pulse.list(status text DEFAULT NULL::text, queue text DEFAULT NULL::text, kind text DEFAULT NULL::text, tenant text DEFAULT NULL::text, most integer DEFAULT 50, after text DEFAULT NULL::text, reads integer DEFAULT 5000) returns SETOF pulse.listed
-  plpgsql stable set search_path=pg_catalog, pg_temp md5 67209eb186e8a718befe0d27345ef89d
+  plpgsql stable set search_path=pg_catalog, pg_temp md5 c7bba57933b70f902f11dd9251be984d
 function pulse.list_all(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 8fb45d13ec702c721645b046c0c38082
 function pulse.list_completed(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashagg=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 1f869b8833848a0e1b77e9a8a8aeda01
-function pulse.list_delayed(retrying boolean, queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
-  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 acdd6b8777295fd00210f265f22f02df
+function pulse.list_delayed(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 75e483bdb74cd11d277bd65f2f02569b
+function pulse.list_delayed_retries(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
+  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c90145ea9ae88497885e8006ee044502
 function pulse.list_ended(status text, queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 132b8d86dd868d782950fa67f5287b68
 function pulse.list_pending(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b61e2fb74fb07fd0b8fae5c7da0f0cc2
 function pulse.list_retrying(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
-  plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 9f416f7b8414a15d12f802c2f275928f
+  plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 cead269c9ee57d0abf96dfb0559115f7
 function pulse.list_running(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c4fa84f52bdd4a89be22b89c696e8429
 function pulse.listed_of(j pulse.log, status text, started_at timestamp with time zone, finished_at timestamp with time zone, executor bigint, after text) returns pulse.listed
@@ -511,7 +515,7 @@ function pulse.note_partitions() returns void
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
 function pulse.oldest_due(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]) returns TABLE(due timestamp with time zone)
-  sql stable md5 38cdefcfe974b781f539d63b41ac6b19
+  sql stable md5 e7835aa3927d5650329e83d794ed558e
 function pulse.park(queues text[]) returns xid8
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 f11a3a7bd902924f21c4bf907fbe3275
 function pulse.partition_width(period interval, least_width bigint) returns bigint
@@ -537,7 +541,7 @@ function pulse.ready(queue text, priority smallint, lane smallint, x xid8, s big
 function pulse.reap(executor bigint, beats bigint) returns bigint
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 10cafa481ddd91449d6e9ab2fd5c6a40
 function pulse.rebase(OUT pending bigint, OUT running bigint, OUT completed bigint) returns record
-  plpgsql volatile set lock_timeout=2s set search_path=pg_catalog, pg_temp md5 9626902776855c04a929ade17d4e0ef8
+  plpgsql volatile set lock_timeout=2s set search_path=pg_catalog, pg_temp md5 78c228ee8154cd2742640f3601fa414a
 function pulse.refuse_isolation() returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 657492d3dfa93adf8adaae43c94679eb
 function pulse.refuse_transition(asked text, id uuid, status text) returns void
@@ -600,6 +604,7 @@ function pulse.claim(bigint,bigint,text[],integer[],integer,integer): nobody but
 function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,bigint): nobody but the owner
 function pulse.claim_of(pulse.log): nobody but the owner
 function pulse.close(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[]): nobody but the owner
+function pulse.close_held(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[],bigint,bigint,boolean): nobody but the owner
 function pulse.counts(integer): nobody but the owner
 function pulse.cursor_of(text,smallint,smallint): nobody but the owner
 function pulse.cursors(text): nobody but the owner
@@ -638,7 +643,8 @@ function pulse.last_error(uuid): nobody but the owner
 function pulse.list(text,text,text,text,integer,text,integer): nobody but the owner
 function pulse.list_all(text,text,text,integer,text,integer): nobody but the owner
 function pulse.list_completed(text,text,text,integer,text,integer): nobody but the owner
-function pulse.list_delayed(boolean,text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_delayed(text,text,text,integer,text,integer): nobody but the owner
+function pulse.list_delayed_retries(text,text,text,integer,text,integer): nobody but the owner
 function pulse.list_ended(text,text,text,text,integer,text,integer): nobody but the owner
 function pulse.list_pending(text,text,text,integer,text,integer): nobody but the owner
 function pulse.list_retrying(text,text,text,integer,text,integer): nobody but the owner

@@ -69,7 +69,9 @@ def work(store: Store, chance: random.Random) -> None:
             store.settle(batch, mask)
         for position, fate in enumerate(fates):
             if fate in ENDINGS:
-                store.close(batch, fate, delay_ms=chance.choice([0, 3_600_000]), position=position)
+                store.close(batch, fate, delay_ms=chance.choice([0, 1, 3_600_000]), position=position)
+    store.connection.execute("select pg_sleep(0.002)")
+    store.ask("select moved from pulse.promote(5)")
 
 
 class Forever(psycopg.types.datetime.TimestamptzLoader):
@@ -176,7 +178,7 @@ def test_waiting_jobs_come_newest_first_and_then_those_that_are_not_due_soonest_
     assert found[: len(ready)] == ready
     newest = """
         select l.id from pulse.log l join pulse.jobs j using (id) where j.status = 'PENDING' and run_at is null
-           and not exists (select from pulse.place p where p.id = l.id and p.seq > l.seq)
+           and not exists (select from pulse.log n where n.id = l.id and n.seq > l.seq)
          order by l.xid desc, l.seq desc"""
     assert [(row["id"],) for row in ready] == populated.execute(newest.encode()).fetchall()
     later = populated.execute("select id from pulse.delayed where charged = 0 order by run_at, id").fetchall()

@@ -72,6 +72,24 @@ def test_a_dead_letter_that_exists_already_does_not_sink_the_others(store: Store
     assert store.status(UUID(two.jobs[0][0])) == "DEAD_LETTERED"
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_an_id_that_was_enqueued_twice_fails_twice_and_waits_once(store: Store, at_once: bool) -> None:
+    """Trap 8: the second one is refused by the table of delayed jobs; neither it nor the others are sunk by that."""
+    job = store.enqueue()
+    store.enqueue(id=job)
+    other = store.enqueue()
+    (batch,) = store.claim()
+    for positions in [[0, 1, 2]] if at_once else [[0], [1, 2]]:
+        size = len(positions)
+        values = [batch.claim] * size, [batch.token] * size, positions, ["fail"] * size
+        assert store.ask(CLOSE, *values, [60_000] * size, ["x"] * size, [1] * size) == size
+    waits = store.connection.execute("select id, attempt from pulse.delayed order by id").fetchall()
+    assert waits == sorted([(job, 2), (other, 2)])
+    assert store.ask("select count(*) from pulse.failure") == 3
+    assert store.ask("select count(*) from pulse.lease") == 0
+    assert store.status(other) == "RETRYING"
+
+
 def test_a_job_that_was_delivered_most_often_does_not_sink_the_others(store: Store) -> None:
     """Trap 8: a job that snoozes every second gets there in nine hours."""
     store.connection.execute(

@@ -90,6 +90,7 @@ create function pulse.size_of(args json, meta json) returns integer language sql
   return octet_length(args::text) + coalesce(octet_length(meta::text), 0);
 
 -- Where a delivery is in the log, for those that their id does not tell: redeliveries, promoted ones, foreign ids.
+-- Retries of young jobs need it too: it hides their earlier deliveries when the partition of the newest is dropped first.
 create table pulse.place (
   id  uuid   not null,
   seq bigint not null,
@@ -163,7 +164,7 @@ create table pulse.failure (
   error    text
 );
 create index failure_id on pulse.failure (id, attempt);
-create index failure_at on pulse.failure (at);
+create index failure_at on pulse.failure (at, id);
 
 -- Results that were asked for.
 create table pulse.result (

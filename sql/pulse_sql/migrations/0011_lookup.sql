@@ -2,7 +2,7 @@
 
 -- find: the newest delivery of a job in the log; nothing if it has none (delayed, ended, retired).
 --
--- index     place, then log_id in the partition that its UUIDv7 tells; all partitions only for ids that tell nothing
+-- index     place, and log_id in the partitions that its UUIDv7 tells; all partitions only for ids that tell nothing
 create function pulse.find(id uuid) returns setof pulse.log
   language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
@@ -12,18 +12,22 @@ declare
   p    record;
 begin
   select p1.seq into last from pulse.place p1 where p1.id = find.id order by p1.seq desc limit 1;
-  if found then
-    return query select * from pulse.log j where j.id = find.id and j.seq = last;
-    return;
-  end if;
+  -- One without a place may be newer still: an id that was enqueued again.
   for p in
-    select q.lower_seq, q.upper_seq from pulse.partition q
-     where made between q.opened_at - interval '10 min' and coalesce(q.closed_at, 'infinity') + interval '10 min' order by q.lower_seq desc
+    select greatest(q.lower_seq, last + 1) as lower_seq, q.upper_seq from pulse.partition q
+     where made between q.opened_at - interval '10 min' and coalesce(q.closed_at, 'infinity') + interval '10 min'
+       and (last is null or q.upper_seq > last)
+     order by q.lower_seq desc
   loop
-    return query select * from pulse.log j where j.id = find.id and j.seq >= p.lower_seq and j.seq < p.upper_seq;
+    return query
+      select * from pulse.log j where j.id = find.id and j.seq >= p.lower_seq and j.seq < p.upper_seq order by j.seq desc limit 1;
     if found then return; end if;
   end loop;
-  return query select * from pulse.log j where j.id = find.id order by j.seq desc limit 1;
+  if last is not null then
+    return query select * from pulse.log j where j.id = find.id and j.seq = last;
+  else
+    return query select * from pulse.log j where j.id = find.id order by j.seq desc limit 1;
+  end if;
 end $$;
 
 -- is_pending: has no claim decided this delivery yet?
@@ -94,7 +98,8 @@ create view pulse.jobs as
     from pulse.log j, lateral pulse.state_of(j) s
    where not exists (select from pulse.outcome o where o.id = j.id)
      and not exists (select from pulse.delayed d where d.id = j.id)
-     and not exists (select from pulse.place p where p.id = j.id and p.seq > j.seq);
+     and not exists (select from pulse.place p where p.id = j.id and p.seq > j.seq)
+     and not exists (select from pulse.log n where n.id = j.id and n.seq > j.seq);
 
 -- get: one job, as in pulse.jobs.
 --

@@ -1,19 +1,21 @@
 -- Lists, counts and history of jobs, for people and pages. Everything here reads one snapshot and writes nothing.
 
--- Jobs that wait for their moment, by queue, first deliveries and retries apart.
-create index delayed_queue on pulse.delayed (queue, (charged > 0), run_at, id);
+-- First deliveries that wait for their moment, by queue. Not retries: an entry each cost 1.3 of the 12 µs of a failure, and few of
+-- them wait for long.
+create index delayed_queue on pulse.delayed (queue, run_at, id) where charged = 0;
 create index outcome_queue on pulse.outcome (queue, status, at, id);
 
 -- deliveries: all rows of a job in the log, in no order.
 --
--- index     place for the further ones; log_id in the partition that the UUIDv7 tells for the first, and in all partitions
---           if it is not there (it was delayed first, or is gone)
+-- index     place for the further ones; log_id in the partitions that the UUIDv7 tells for the first, and in all partitions
+--           if there is none (it was delayed first, or is gone)
 create function pulse.deliveries(id uuid) returns setof pulse.log
   language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set jit = off as $$
 declare
   made constant timestamptz := pulse.uuid7_at(id);
+  told boolean := false;                          -- by its id, where one is
   p    record;
 begin
   return query select j.* from pulse.place s join pulse.log j on j.id = s.id and j.seq = s.seq where s.id = deliveries.id;
@@ -25,8 +27,9 @@ begin
       select j.* from pulse.log j
        where j.id = deliveries.id and j.seq >= p.lower_seq and j.seq < p.upper_seq
          and not exists (select from pulse.place s where s.id = j.id and s.seq = j.seq);
-    if found then return; end if;
+    told := told or found;
   end loop;
+  if told then return; end if;
   return query
     select j.* from pulse.log j
      where j.id = deliveries.id and not exists (select from pulse.place s where s.id = j.id and s.seq = j.seq);
@@ -146,11 +149,12 @@ end;
 --           were looked at and did not match; ask again with that cursor. The end is a page that is not full and has no
 --           such row. A job that does not change meanwhile is on exactly one page
 -- reads     per page, whatever the tables hold: `reads` rows, one probe per lane or queue, and for PENDING `most` rows of
---           each of the `most` lanes with the newest. Queue is served by an index; kind and tenant are looked at row by row
+--           each of the `most` lanes with the newest. Queue is served by an index, except for RETRYING; kind and tenant are
+--           looked at row by row
 --
 --   status                    order                                               index
 --   PENDING                   in the log, newest first; then delayed, soonest     log_lane, delayed_queue
---   RETRYING                  in the log, newest first; then delayed, soonest     place_seq, delayed_queue
+--   RETRYING                  in the log, failed last first; then delayed, soonest  failure_at, delayed_due
 --   RUNNING                   claimed last first                                  lease's key
 --   COMPLETED                 settled last first; then those that a rebase kept   done_at, outcome_status, outcome_queue
 --   DEAD_LETTERED, CANCELED   ended last first                                    outcome_status, outcome_queue
@@ -191,8 +195,10 @@ begin
       end if;
       if most > 0 and status = 'COMPLETED' then
         return query select * from pulse.list_ended(status, queue, kind, tenant, most, after, reads);
+      elsif most > 0 and status = 'PENDING' then
+        return query select * from pulse.list_delayed(queue, kind, tenant, most, after, reads);
       elsif most > 0 then
-        return query select * from pulse.list_delayed(status = 'RETRYING', queue, kind, tenant, most, after, reads);
+        return query select * from pulse.list_delayed_retries(queue, kind, tenant, most, after, reads);
       end if;
     else
       raise exception 'there is no status %', status using errcode = 'invalid_parameter_value',
@@ -363,37 +369,44 @@ begin
   return next stop;
 end $$;
 
--- list_retrying: deliveries in the log that nobody has claimed and that follow a failure: all of them have a place.
+-- list_retrying: deliveries in the log that nobody has claimed and that follow a failure. Found from each job's newest failure,
+-- in the partitions above all floors.
 create function pulse.list_retrying(queue text, kind text, tenant text, most integer, after text, reads integer) returns setof pulse.listed
   language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_mergejoin = off
   set jit = off set plan_cache_mode = force_custom_plan as $$
 declare
-  below_s constant bigint := coalesce(split_part(after, ' ', 2)::bigint, 9223372036854775807);
-  stop    pulse.listed;
-  found_n integer;
-  seen    integer;
+  below_at constant timestamptz := coalesce(split_part(after, ' ', 2)::timestamptz, 'infinity');
+  below_id constant uuid := coalesce(split_part(after, ' ', 3)::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  lanes    constant pulse.lane_cursor[] := array(select c from pulse.cursors(queue) c);
+  bottom   constant bigint := (select min(least(l.floor_s, (select min(o) from unnest(l.late_s) o))) from unnest(lanes) l);
+  stop     pulse.listed;
+  found_n  integer;
+  seen     integer;
 begin
   return query
-    with lanes as materialized (select * from pulse.cursors(list_retrying.queue)),
-    seats as materialized (select p.id, p.seq from pulse.place p where p.seq < below_s order by p.seq desc limit reads)
-    select (pulse.listed_of(j, 'RETRYING', null, null, null, 'log ' || j.seq)).*
-      from seats p join pulse.log j on j.id = p.id and j.seq = p.seq
-      join lanes l on l.queue = j.queue and l.priority = j.priority and l.lane = j.lane
-     where j.charged > 0 and (list_retrying.kind is null or j.kind = list_retrying.kind)
+    with failed as materialized (
+      select f.id, f.attempt, f.at from pulse.failure f where (f.at, f.id) < (below_at, below_id) order by f.at desc, f.id desc limit reads)
+    select (pulse.listed_of(j.delivery, 'RETRYING', null, null, null, 'log ' || (to_json(f.at) #>> '{}') || ' ' || f.id)).*
+      from failed f
+      cross join lateral (
+        select j as delivery, j.* from pulse.log j where j.id = f.id and j.seq > bottom and j.charged > 0 offset 0) j
+      join unnest(lanes) l on l.queue = j.queue and l.priority = j.priority and l.lane = j.lane
+     where (list_retrying.kind is null or j.kind = list_retrying.kind)
        and (list_retrying.tenant is null or j.tenant = list_retrying.tenant)
        and ((j.xid, j.seq) > (l.x, l.s) or exists (select from unnest(l.late_x, l.late_s) o(x, s) where o.x = j.xid and j.seq > o.s))
-     order by p.seq desc limit most;
+       and not exists (select from pulse.failure n where n.id = f.id and n.attempt >= f.attempt and (n.at, n.attempt) > (f.at, f.attempt))
+     order by f.at desc, f.id desc limit most;
   get diagnostics found_n = row_count;
   if found_n = most then return; end if;
-  select count(*), 'log ' || min(p.seq) into seen, stop.after
-    from (select p.seq from pulse.place p where p.seq < below_s order by p.seq desc limit reads) p;
+  select count(*), 'log ' || (to_json(min(f.at)) #>> '{}') || ' ' || (array_agg(f.id order by f.at, f.id))[1] into seen, stop.after
+    from (select f.at, f.id from pulse.failure f where (f.at, f.id) < (below_at, below_id) order by f.at desc, f.id desc limit reads) f;
   if seen = reads then return next stop; end if;
 end $$;
 
--- list_delayed: jobs that are not due, first deliveries or retries, over all queues; as in list_pending, only so many queues
--- as rows are wanted are read beyond their first row.
-create function pulse.list_delayed(retrying boolean, queue text, kind text, tenant text, most integer, after text, reads integer)
+-- list_delayed: jobs that are not due, first deliveries, over all queues; as in list_pending, only so many queues as rows are
+-- wanted are read beyond their first row.
+create function pulse.list_delayed(queue text, kind text, tenant text, most integer, after text, reads integer)
   returns setof pulse.listed
   language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
@@ -413,15 +426,15 @@ begin
       with tops as materialized (
         select q.name from pulse.delayed_queues(list_delayed.queue) q(name), lateral (
           select d.run_at, d.id from pulse.delayed d
-           where d.queue = q.name and (d.charged > 0) = retrying and (d.run_at, d.id) > (above_at, above_id)
+           where d.queue = q.name and d.charged = 0 and (d.run_at, d.id) > (above_at, above_id)
            order by d.run_at, d.id limit 1) t
          order by t.run_at, t.id limit step)
-      select d.id, case when retrying then 'RETRYING' else 'PENDING' end, d.queue, d.kind, d.tenant, d.project, d.priority, d.attempt, d.charged,
+      select d.id, 'PENDING', d.queue, d.kind, d.tenant, d.project, d.priority, d.attempt, d.charged,
              d.max_attempts, d.submitted_at, d.run_at, null::timestamptz, null::timestamptz, pulse.last_error(d.id), null::bigint,
              d.schedule_id, d.occurrence, d.key, 'delayed ' || (to_json(d.run_at) #>> '{}') || ' ' || d.id
         from tops q, lateral (
           select e.* from pulse.delayed e
-           where e.queue = q.name and (e.charged > 0) = retrying and (e.run_at, e.id) > (above_at, above_id)
+           where e.queue = q.name and e.charged = 0 and (e.run_at, e.id) > (above_at, above_id)
            order by e.run_at, e.id limit step) d
        order by d.run_at, d.id limit step
     loop
@@ -442,15 +455,43 @@ begin
   return next stop;
 end $$;
 
--- delayed_queues: the queues that have delayed jobs, or the one that is wanted.
+-- list_delayed_retries: retries that are not due.
+create function pulse.list_delayed_retries(queue text, kind text, tenant text, most integer, after text, reads integer)
+  returns setof pulse.listed
+  language plpgsql stable
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+declare
+  above_at constant timestamptz := coalesce(split_part(after, ' ', 2)::timestamptz, '-infinity');
+  above_id constant uuid := coalesce(split_part(after, ' ', 3)::uuid, '00000000-0000-0000-0000-000000000000');
+  d        pulse.delayed;
+  stop     pulse.listed;
+  seen     integer := 0;
+begin
+  for d in
+    select e.* from pulse.delayed e where (e.run_at, e.id) > (above_at, above_id) order by e.run_at, e.id limit reads
+  loop
+    seen := seen + 1;
+    stop.after := 'delayed ' || (to_json(d.run_at) #>> '{}') || ' ' || d.id;
+    if d.charged > 0 and d.queue = coalesce(list_delayed_retries.queue, d.queue) and d.kind = coalesce(list_delayed_retries.kind, d.kind)
+       and (list_delayed_retries.tenant is null or d.tenant = list_delayed_retries.tenant) then
+      return next row(d.id, 'RETRYING', d.queue, d.kind, d.tenant, d.project, d.priority, d.attempt, d.charged, d.max_attempts, d.submitted_at,
+                      d.run_at, null, null, pulse.last_error(d.id), null, d.schedule_id, d.occurrence, d.key, stop.after)::pulse.listed;
+      most := most - 1;
+      if most = 0 then return; end if;
+    end if;
+  end loop;
+  if seen = reads then return next stop; end if;
+end $$;
+
+-- delayed_queues: the queues that have delayed first deliveries, or the one that is wanted.
 --
 -- index     delayed_queue, one probe per queue
 create function pulse.delayed_queues(wanted text) returns setof text
   language sql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
   with recursive q as (
-    (select d.queue from pulse.delayed d where wanted is null order by d.queue limit 1)
+    (select d.queue from pulse.delayed d where wanted is null and d.charged = 0 order by d.queue limit 1)
     union all
-    select n.queue from q, lateral (select d.queue from pulse.delayed d where d.queue > q.queue order by d.queue limit 1) n)
+    select n.queue from q, lateral (select d.queue from pulse.delayed d where d.queue > q.queue and d.charged = 0 order by d.queue limit 1) n)
   select q.queue from q union all select wanted where wanted is not null
 $$;
 
@@ -508,18 +549,18 @@ create function pulse.oldest_due(
   queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
   returns table (due timestamptz)
   language sql stable begin atomic
-  select min(case when not exists (select from pulse.place p where p.id = h.id and p.seq = h.seq)
+  select min(case when (h.attempt = 1 and not exists (select from pulse.place p where p.id = h.id and p.seq = h.seq))
                     -- Ids from elsewhere have a place from the start.
                     or coalesce(pulse.uuid7_at(h.id) not between h.submitted_at - interval '5 min' and h.submitted_at + interval '5 min', true)
                   then h.submitted_at
                   else (select max(f.at) from pulse.failure f where f.id = h.id) end)
-    from ((select j.id, j.seq, j.submitted_at from pulse.log j
+    from ((select j.id, j.seq, j.submitted_at, j.attempt from pulse.log j
             where j.queue = oldest_due.queue and j.priority = oldest_due.priority and j.lane = oldest_due.lane and j.seq > oldest_due.floor_s
               and (j.xid, j.seq) > (oldest_due.x, oldest_due.s)
             order by j.xid, j.seq limit 10)
           union all
           select l.* from unnest(late_x, late_s) o(x, s), lateral (
-            select j.id, j.seq, j.submitted_at from pulse.log j
+            select j.id, j.seq, j.submitted_at, j.attempt from pulse.log j
              where j.queue = oldest_due.queue and j.priority = oldest_due.priority and j.lane = oldest_due.lane and j.xid = o.x and j.seq > o.s
              order by j.seq limit 10) l
            where pg_visible_in_snapshot(o.x, pg_current_snapshot())) h;
@@ -529,11 +570,13 @@ end;
 --
 -- sent by   clients and pages
 -- takes     most: count so far and no further
--- returns   one row per queue that has any or was given a setting. exact: false if a number was cut, and means "at least".
+-- returns   one row per queue that has any or was given a setting. exact: false if a number was cut, and means "at least". Retries
+--           are counted among the 5 × `most` delayed jobs that are due next, in all queues together.
 --           A retry that is due counts as waiting. oldest_due: since when the oldest of those that could run has waited, as far
 --           as is known (of the first 10 of a lane; when a delayed job came into the log is not recorded)
--- reads     at most `most` + 1 rows per lane and per queue, and 100,000 in all unless there are over 1,000 of them; the leases
--- index     log_lane, delayed_queue, outcome_queue, claim's and executor's keys
+-- reads     at most `most` + 1 rows per lane and per queue, and 100,000 in all unless there are over 1,000 of them; 5 × `most`
+--           delayed ones; the leases
+-- index     log_lane, delayed_queue, delayed_due, outcome_queue, claim's and executor's keys
 create function pulse.counts(most integer default 10000)
   returns table (queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamptz, exact boolean)
   language sql stable
@@ -546,7 +589,9 @@ create function pulse.counts(most integer default 10000)
     select n.queue from ends e, lateral (select o.queue from pulse.outcome o where o.queue > e.queue order by o.queue limit 1) n),
   later as materialized (select q.name from pulse.delayed_queues(null) q(name)),
   cap as materialized (
-    select least(most, greatest(100, 100000 / (1 + (select count(*) from lanes) + (select count(*) from ends) + 2 * (select count(*) from later))))::integer as n),
+    select least(most, greatest(100, 100000 / (1 + (select count(*) from lanes) + (select count(*) from ends) + (select count(*) from later))))::integer as n),
+  soon as materialized (
+    select d.queue, d.run_at, d.charged from pulse.delayed d order by d.run_at, d.id limit (select 5 * n + 1 from cap)),
   numbers as (
     select l.queue, 'waiting' as what, w.n, o.due
       from cap, lanes l, lateral (
@@ -554,11 +599,13 @@ create function pulse.counts(most integer default 10000)
                                                    '18446744073709551615', 9223372036854775807, cap.n + 1)) w,
            lateral pulse.oldest_due(l.queue, l.priority, l.lane, l.x, l.s, l.floor_s, l.late_x, l.late_s) o
     union all
-    select q.name, case when r.retrying then 'retrying' else 'delayed' end, (
-             select count(*) from (select from pulse.delayed d where d.queue = q.name and (d.charged > 0) = r.retrying limit (select n + 1 from cap)) x), (
+    select q.name, 'delayed', (
+             select count(*) from (select from pulse.delayed d where d.queue = q.name and d.charged = 0 limit (select n + 1 from cap)) x), (
              select case when x.run_at <= pulse.now() then x.run_at end
-               from (select d.run_at from pulse.delayed d where d.queue = q.name and (d.charged > 0) = r.retrying order by d.run_at limit 1) x)
-      from later q, (values (false), (true)) r(retrying)
+               from (select d.run_at from pulse.delayed d where d.queue = q.name and d.charged = 0 order by d.run_at limit 1) x)
+      from later q
+    union all
+    select d.queue, 'retrying', count(*), min(d.run_at) filter (where d.run_at <= pulse.now()) from soon d where d.charged > 0 group by d.queue
     union all
     select e.queue, 'dead', (
              select count(*) from (select from pulse.outcome o where o.queue = e.queue and o.status = 'DEAD_LETTERED' limit (select n + 1 from cap)) x), null
@@ -572,7 +619,8 @@ create function pulse.counts(most integer default 10000)
       from numbers b, cap)
   select c.queue, coalesce(sum(c.n) filter (where c.what = 'waiting'), 0)::bigint, coalesce(sum(c.n) filter (where c.what = 'running'), 0)::bigint,
          coalesce(sum(c.n) filter (where c.what = 'delayed'), 0)::bigint, coalesce(sum(c.n) filter (where c.what = 'retrying'), 0)::bigint,
-         coalesce(sum(c.n) filter (where c.what = 'dead'), 0)::bigint, min(c.due), not bool_or(c.cut)
+         coalesce(sum(c.n) filter (where c.what = 'dead'), 0)::bigint, min(c.due),
+         not bool_or(c.cut) and (select count(*) <= 5 * min(cap.n) from cap left join soon on true)
     from capped c
    group by c.queue having sum(c.n) > 0 or bool_or(c.what = 'setting')
    order by c.queue

@@ -59,6 +59,7 @@ begin
       left join cursors k on k.queue = j.queue and k.priority = j.priority and k.lane = j.lane
       left join leased l on l.id = j.id and l.seq = j.seq
      where not exists (select from pulse.place p where p.id = j.id and p.seq > j.seq)
+       and not exists (select from pulse.log n where n.id = j.id and n.seq > j.seq)
        and not exists (select from pulse.outcome o where o.id = j.id)
        and not exists (select from pulse.delayed d where d.id = j.id);
   insert into pulse.outcome (id, status, at, submitted_at, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
