@@ -1,7 +1,7 @@
 """The black box: what an executor holds and runs, in memory that outlives it.
 
-The executor writes, the supervisor reads after its death. A row per open claim: its id, token and size, and one byte per
-job. A job's state is one byte stored at once; a row counts from the moment its claim id is written, which comes last.
+The executor writes, the supervisor reads after its death. A row per open claim: its id, token and size, and one byte
+per job. A job's state is one byte stored at once; a row counts once its claim id is written, which comes last.
 """
 
 import struct

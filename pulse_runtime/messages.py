@@ -1,7 +1,7 @@
 """Every message between actors, in the order in which a job meets them. Who sends what to whom: `topology.py`.
 
-Jobs stay JSON, as bytes, until the executor decodes them; what becomes of them stays text, as the store takes it, from the
-executor to the database. Claimer and reporter forward both and look into neither.
+Jobs stay JSON, as bytes, until the executor decodes them; what becomes of them stays text, as the store takes it, from
+the executor to the database. Claimer and reporter forward both and look into neither.
 """
 
 import msgspec

@@ -49,7 +49,7 @@ class Runner:
             kept = self._kept(delivery, result)
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001 (SystemExit and its like are the job's failure, not ours)
+        except BaseException as error:
             return Outcome(_since(began), "fail", None, _told(error))
         return Outcome(_since(began), result=kept)
 

@@ -80,7 +80,7 @@ def _try_handlers(settings: RuntimeSettings) -> int:
     try:
         load(settings.handlers)
     except PulseError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
+        print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
 

@@ -35,7 +35,7 @@ def check(settings: RuntimeSettings) -> None:
     """Raises ConfigError for what cannot work."""
     if settings.beat_s * 3 >= settings.lease_s:
         raise ConfigError(
-            f"a beat every {settings.beat_s:g} s is too slow for a lease of {settings.lease_s:g} s: three beats must fit. "
+            f"a beat every {settings.beat_s:g} s is too slow for a lease of {settings.lease_s:g} s: three must fit. "
             "Lower --beat or raise --lease",
             source="--beat",
         )

@@ -40,7 +40,7 @@ WIRES = (
     wire("claimer",   "scheduler", m.Due),
     wire("scheduler", "reporter",  m.Fire),
 )  # fmt: skip
-"""Besides, everyone has a control wire to the supervisor: READY, drain, new wires, deaths, kills (pulse_supervisor.control)."""
+"""Besides, everyone has a control wire to the supervisor (pulse_supervisor.control): READY, drain, deaths, kills."""
 
 STOPS = (("scheduler", "watchdog", "claimer"), ("executor",), ("heartbeat",), ("reporter",))
 """The order of a drain: nothing new is claimed, executors finish, reports are flushed."""
@@ -58,7 +58,9 @@ def links() -> tuple[Link, ...]:
 
 def incoming(actor: str) -> dict[str, Any]:
     """For each kind of peer, the type of what it may send to `actor`."""
-    peers = {wire.source for wire in WIRES if wire.target == actor} | {wire.target for wire in WIRES if wire.source == actor}
+    peers = {wire.source for wire in WIRES if wire.target == actor} | {
+        wire.target for wire in WIRES if wire.source == actor
+    }
     return {peer: _union(peer, actor) for peer in peers}
 
 
@@ -73,5 +75,7 @@ class Nothing(Message, frozen=True):
 
 def picture() -> str:
     """The topology as text for the docs; a test fails when the page is stale."""
-    rows = [f"| {wire.source} → {wire.target} | {', '.join(each.__name__ for each in wire.carries)} |" for wire in WIRES]
+    rows = [
+        f"| {wire.source} → {wire.target} | {', '.join(each.__name__ for each in wire.carries)} |" for wire in WIRES
+    ]
     return "\n".join(["| wire | carries |", "|---|---|", *rows]) + "\n"

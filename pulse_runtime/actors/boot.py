@@ -1,4 +1,4 @@
-"""What is asked of the database once, when the tree comes up for the first time. Here, and only here, an actor may wait."""
+"""What is asked of the database once, when the tree first comes up. Here, and only here, an actor may wait."""
 
 from pulse_runtime.errors import Refused
 from pulse_runtime.events import Log
@@ -23,31 +23,36 @@ class Namesake(Refused):
 
 
 def check_database(settings: RuntimeSettings) -> None:
-    """The schema is what we need, the transaction ids are this server's, and the pause switch can be read: fail safe."""
-    with connect(settings.dsn, actor=f"claimer {settings.name}") as connection:
-        with within(connection, PATIENCE_S, asked="check the schema and the pause switch"):
-            require(connection)
-            require_own_xids(connection)
-            connection.execute("select paused_at from pulse.dispatch").fetchone()
+    """Schema, transaction ids and pause switch are as they should be, or the runtime does not start: fail safe."""
+    with (
+        connect(settings.dsn, actor=f"claimer {settings.name}") as connection,
+        within(connection, PATIENCE_S, asked="check the schema and the pause switch"),
+    ):
+        require(connection)
+        require_own_xids(connection)
+        connection.execute("select paused_at from pulse.dispatch").fetchone()
 
 
 def take_over(settings: RuntimeSettings, identity: Identity, log: Log) -> None:
     """End the executors of this runtime's last life, if they are dead. Raises Namesake if one lives."""
-    with connect(settings.dsn, actor=f"reporter {settings.name}") as connection:
-        with within(connection, PATIENCE_S, asked="look for an earlier life of this runtime"):
-            dead = _dead(connection, settings.name, identity)
-            for executor in dead:
-                connection.execute(
-                    "select pulse.bury(%s, 'its runtime was restarted', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', 'lost')",
-                    (executor,),
-                )
+    nothing = ", ".join(["'{}'"] * 8)
+    bury = f"select pulse.bury(%s, 'its runtime was restarted', {nothing}, 'lost')".encode()
+    with (
+        connect(settings.dsn, actor=f"reporter {settings.name}") as connection,
+        within(connection, PATIENCE_S, asked="look for an earlier life of this runtime"),
+    ):
+        dead = _dead(connection, settings.name, identity)
+        for executor in dead:
+            connection.execute(bury, (executor,))
     if dead:
         log("took over", executors=dead)
 
 
 def _dead(connection: Connection, name: str, identity: Identity) -> list[int]:
     dead = []
-    rows = connection.execute("select id, host, boot_id, pid, pid_start, beats from pulse.namesakes(%s)", (name,)).fetchall()
+    rows = connection.execute(
+        "select id, host, boot_id, pid, pid_start, beats from pulse.namesakes(%s)", (name,)
+    ).fetchall()
     for executor, host, boot_id, pid, pid_start, _ in rows:
         if host != identity.host:
             raise Namesake(name, f"on {host}, or it died there a moment ago: its lease lapses by itself")

@@ -72,7 +72,7 @@ class Claimer:
     def receive(self, event: Event, now: float) -> None:
         self._now = now
         if isinstance(event, Said):
-            self._hear(event.peer, event.message)
+            self._hear(event.peer, event.incarnation, event.message)
         elif isinstance(event, Left):
             self._holders.pop(event.peer, None)
         elif isinstance(event, Died):
@@ -101,9 +101,9 @@ class Claimer:
         moments = [self._look_at, self._promote_at, self._claim_at if self._wanting() else None]
         return min(moment for moment in moments if moment is not None)
 
-    def _hear(self, peer: Peer, message: object) -> None:
+    def _hear(self, peer: Peer, incarnation: int, message: object) -> None:
         if isinstance(message, Hello):
-            self._holders[peer] = Holder(self._office.peers.get(peer, 0), message, executor=message.executor)
+            self._holders[peer] = Holder(incarnation, message, executor=message.executor)
         elif isinstance(message, Demand) and peer in self._holders:
             holder = self._holders[peer]
             holder.request, holder.slots = message.request, message.slots
@@ -120,8 +120,8 @@ class Claimer:
         if self._promote_at is not None and now >= self._promote_at:
             self._promote_at = None
             return claims.promote(MOST, self._promoted)
-        if now >= self._claim_at and (peer := self._wanting()) is not None:
-            return self._claim(peer)
+        if now >= self._claim_at and (wanting := self._wanting()) is not None:
+            return self._claim(wanting)
         if self._parking_since is not None and self._parked_x is None:
             return claims.park(self._queues, self._parked)
         if self._streak >= STREAK and self._parked_x is not None:
@@ -130,7 +130,9 @@ class Claimer:
             return claims.unpark(self._queues, lambda _: None)
         if now >= self._look_at:
             self._look_at = now + IDLE_S
-            return claims.look(self._queues, [each.executor for each in self._holders.values()], self._parked_x, self._looked)
+            return claims.look(
+                self._queues, [each.executor for each in self._holders.values()], self._parked_x, self._looked
+            )
         return None
 
     def _wanting(self) -> Peer | None:
@@ -170,7 +172,9 @@ class Claimer:
         def refused(refusal: RefusalError) -> None:
             self._claiming = None
             self._mourn()
-            self._log("question failed", question="claim", executor=holder.executor, state=refusal.state, why=refusal.message)
+            self._log(
+                "question failed", question="claim", executor=holder.executor, state=refusal.state, why=refusal.message
+            )
             holder.slots = 0
             self._office.kill(peer, holder.incarnation, f"it may not claim: {refusal.message}")
 

@@ -11,7 +11,18 @@ from pulse_runtime.black_box import MOST_JOBS
 from pulse_runtime.delivery import Delivery
 from pulse_runtime.events import Log
 from pulse_runtime.holding import Held, Holdings
-from pulse_runtime.messages import Batch, Beat, CancelRunning, Claimed, Demand, Ending, Hello, Refused, Registered, Settled
+from pulse_runtime.messages import (
+    Batch,
+    Beat,
+    CancelRunning,
+    Claimed,
+    Demand,
+    Ending,
+    Hello,
+    Refused,
+    Registered,
+    Settled,
+)
 from pulse_runtime.running import Outcome, Runner
 from pulse_supervisor import Drain, Event, Joined, Orphaned, Peer, Said
 
@@ -26,7 +37,9 @@ Waiting = tuple[Held, int, Delivery]
 class Executor:
     """Its state changes in the loop's own thread alone. `done` is set when it may exit."""
 
-    def __init__(self, office: Office, holdings: Holdings, runner: Runner, hello: Hello, *, concurrency: int, sign: Any, log: Log) -> None:
+    def __init__(
+        self, office: Office, holdings: Holdings, runner: Runner, hello: Hello, *, concurrency: int, sign: Any, log: Log
+    ) -> None:
         self._office = office
         self._holdings = holdings
         self._runner = runner

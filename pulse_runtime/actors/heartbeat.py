@@ -35,7 +35,7 @@ class Heartbeat:
 
     def receive(self, event: Event, now: float) -> None:
         if isinstance(event, Said) and isinstance(event.message, Beat):
-            pulse = self._pulses.setdefault(event.peer, Pulse(self._office.peers.get(event.peer, 0), now))
+            pulse = self._pulses.setdefault(event.peer, Pulse(event.incarnation, now))
             pulse.executor, pulse.claims = event.message.executor, tuple(event.message.claims)
             pulse.heard, pulse.fresh = now, True
         elif isinstance(event, Said) and isinstance(event.message, Refused):
@@ -60,7 +60,9 @@ class Heartbeat:
     def _extend(self, now: float) -> None:
         """Beats within one interval become one extension."""
         self._extend_at = now + self._beat_s
-        held = [Held(each.executor, list(each.claims)) for each in self._pulses.values() if each.fresh and each.executor]
+        held = [
+            Held(each.executor, list(each.claims)) for each in self._pulses.values() if each.fresh and each.executor
+        ]
         if held:
             self._office.send(REPORTER, Extend(held))
         for pulse in self._pulses.values():

@@ -32,12 +32,12 @@ class Actor(Protocol):
 
 
 def run(actor: Actor, hub: Hub, lines: Sequence[Line] = ()) -> int:
-    """`wake` runs after every batch of events, so work piles up exactly when the actor is busy and leaves when it is idle."""
+    """`wake` runs after every batch, so work piles up exactly when the actor is busy and leaves when it is idle."""
     while actor.done is None:
         now = time.monotonic()
         moments = [actor.wake(now), *(line.wake(now) for line in lines)]
         due = min((moment for moment in moments if moment is not None), default=now + 1.0)
-        for event in hub.poll(max(0.0, min(due - now, 1.0)) if actor.done is None else 0):
+        for event in hub.poll(max(0.0, min(due - now, 1.0))):
             actor.receive(event, time.monotonic())
     hub.flush(1.0)
     for line in lines:

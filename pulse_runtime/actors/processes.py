@@ -44,7 +44,8 @@ def reporter(seat: Seat) -> int:
         return code
     hub = Hub(seat, incoming("reporter"))
     settling, extending, keeping = (
-        Line(settings.dsn, actor=f"reporter {part} {settings.name}", hub=hub, log=log) for part in ("settle", "extend", "keep")
+        Line(settings.dsn, actor=f"reporter {part} {settings.name}", hub=hub, log=log)
+        for part in ("settle", "extend", "keep")
     )
     actor = Reporter(hub, settling, extending, Upkeep(hub, keeping, settings, log), settings, log)
     hub.ready()

@@ -10,8 +10,7 @@ from pulse_runtime.actors.loop import Office
 from pulse_runtime.actors.upkeep import Upkeep
 from pulse_runtime.burial import burial_of
 from pulse_runtime.events import Log
-from pulse_runtime.messages import Ending, Extend, Reap, Refused, Report, Settled, Watch, Watched
-from pulse_runtime.messages import Maintain
+from pulse_runtime.messages import Ending, Extend, Maintain, Reap, Refused, Report, Settled, Watch, Watched
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store import reports
 from pulse_runtime.store.line import RefusalError, Row
@@ -41,7 +40,9 @@ class Waiting:
 class Reporter:
     """Reports wait for the disk, executors do not: what comes while a transaction commits goes into the next one."""
 
-    def __init__(self, office: Office, settling: Asker, extending: Asker, upkeep: Upkeep, settings: RuntimeSettings, log: Log) -> None:
+    def __init__(
+        self, office: Office, settling: Asker, extending: Asker, upkeep: Upkeep, settings: RuntimeSettings, log: Log
+    ) -> None:
         self._office = office
         self._settling = settling
         self._extending = extending
@@ -61,7 +62,7 @@ class Reporter:
     def receive(self, event: Event, now: float) -> None:
         self._now = now
         if isinstance(event, Said):
-            self._hear(event.peer, event.message)
+            self._hear(event.peer, event.incarnation, event.message)
         elif isinstance(event, Died):
             self._deaths.append(event)
         elif isinstance(event, Drain):
@@ -80,13 +81,15 @@ class Reporter:
             return min(self._end_at, now + 0.05)
         return None
 
-    def _hear(self, peer: Peer, message: object) -> None:
+    def _hear(self, peer: Peer, incarnation: int, message: object) -> None:
         if isinstance(message, Report):
-            self._reports.append(Waiting(peer, self._office.peers.get(peer, 0), message))
+            self._reports.append(Waiting(peer, incarnation, message))
         elif isinstance(message, Extend):
             self._extend(message)
         elif isinstance(message, Watch):
-            self._upkeep.line.ask(reports.standing(lambda found: self._office.send(WATCHDOG, Watched(found))), self._now)
+            self._upkeep.line.ask(
+                reports.standing(lambda found: self._office.send(WATCHDOG, Watched(found))), self._now
+            )
         elif isinstance(message, Reap):
             self._reap(message)
         elif isinstance(message, Maintain):
@@ -167,7 +170,14 @@ class Reporter:
 
     def _tell_burial(self, burial: Burial, rows: list[Row]) -> None:
         settled, ended, given_back = (int(value or 0) for value in rows[0])
-        self._log("executor buried", executor=burial.executor, why=burial.why, settled=settled, ended=ended, released=given_back)
+        self._log(
+            "executor buried",
+            executor=burial.executor,
+            why=burial.why,
+            settled=settled,
+            ended=ended,
+            released=given_back,
+        )
 
     # --- lives
 
@@ -185,6 +195,7 @@ class Reporter:
         lost = [(claim, token) for claim, token in unheld if claim in self._unheld]
         self._unheld = {claim for claim, _ in unheld}
         if lost:
+
             def released(rows: list[Row]) -> None:
                 self._log("claim released", claims=[claim for claim, _ in lost], jobs=int(rows[0][0] or 0))
 
@@ -196,7 +207,11 @@ class Reporter:
                 self._log("executor reaped", executor=message.executor, jobs=int(rows[0][0]))
 
         abandoned = message.beats < 0
-        question = reports.abandon(message.executor, reaped) if abandoned else reports.reap(message.executor, message.beats, reaped)
+        question = (
+            reports.abandon(message.executor, reaped)
+            if abandoned
+            else reports.reap(message.executor, message.beats, reaped)
+        )
         self._upkeep.line.ask(question, self._now)
 
     # --- the end

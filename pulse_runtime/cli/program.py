@@ -43,7 +43,9 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 no database,
 )
 @click.version_option(__version__, prog_name="pulse-runtime")
 @click.option("--dsn", metavar="DSN", help="Where Postgres is: a URL or a libpq keyword string.")
-@click.option("--handlers", multiple=True, metavar="MODULE", help="Run jobs by the handlers of this module. Repeatable.")
+@click.option(
+    "--handlers", multiple=True, metavar="MODULE", help="Run jobs by the handlers of this module. Repeatable."
+)
 @click.option("--queues", default="default", metavar="NAMES", help="Queues to serve, with shares: mail:20,default.")
 @click.option("--executors", default=2, metavar="N", help="Processes that run handlers.")
 @click.option("--concurrency", default=100, metavar="N", help="Jobs at once in each of them.")
@@ -55,7 +57,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 no database,
 @click.option("--pooled", is_flag=True, help="The DSN leads to a pooler in transaction mode: poll, do not LISTEN.")
 @click.option("--log", default="auto", type=click.Choice(["auto", "json", "text"]), help="auto: text on a terminal.")
 @click.pass_context
-def cli(context: click.Context, dsn: str | None, handlers: tuple[str, ...], **flags: Any) -> int:
+def cli(context: click.Context, /, dsn: str | None, handlers: tuple[str, ...], **flags: Any) -> int:
     """Pulse: a Postgres-backed job and schedule runtime for Python.
 
     With --handlers it runs jobs until it is told to stop; otherwise give it a command.

@@ -14,7 +14,7 @@ Then = Callable[[list[Row]], None]
 
 @dataclass(frozen=True)
 class Claim:
-    """What `pulse.claim` answered: batches with their jobs, claims whose jobs are to be fetched, or that a lane was busy."""
+    """What `pulse.claim` answered: batches, claims whose jobs are to be fetched, or that a lane was busy."""
 
     batches: list[Batch]
     to_fetch: list[tuple[int, str]]
@@ -34,7 +34,9 @@ class Look:
     quiet: bool
 
 
-def register(runtime: str, host: str, boot_id: str, pid: int, pid_start: str, kinds: Iterable[str], then: Then) -> Question:
+def register(
+    runtime: str, host: str, boot_id: str, pid: int, pid_start: str, kinds: Iterable[str], then: Then
+) -> Question:
     sql = b"select pulse.register_executor($1, $2, $3, $4, $5, $6)"
     values = (runtime, host, boot_id, str(pid), pid_start, texts(kinds))
     return Question("register", sql, [value.encode() for value in values], then)

@@ -11,8 +11,8 @@ from uuid import UUID
 import msgspec
 
 from pulse_runtime.job_spec import Checked
-from pulse_runtime.store.text import array, numbers, texts
 from pulse_runtime.store.statement import Statement
+from pulse_runtime.store.text import array, numbers, texts
 
 _ONE = {
     "id": "id => cast(cast({id} as text) as uuid)",

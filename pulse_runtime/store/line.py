@@ -1,11 +1,12 @@
-"""A connection that never blocks: one question at a time, answered through the hub's selector, asked again when it is lost.
+"""A connection that never blocks: one question at a time, answered through the hub, asked again when it is lost.
 
-Every question of an actor is idempotent, so a line does not tell its actor that a connection was lost: it connects again,
-with growing pauses, and asks again. What an actor hears is an answer, or a refusal that asking again would not change.
+Every question of an actor is idempotent, so a line does not tell its actor that a connection was lost: it connects
+again, with growing pauses, and asks again. What an actor hears is an answer, or a refusal that asking again would not change.
 """
 
 import random
 import selectors
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 from psycopg import pq
 from psycopg.conninfo import make_conninfo
+from psycopg.pq import abc
 
 from pulse_runtime.events import Log
 from pulse_runtime.store.connect import parameters_of
@@ -36,7 +38,7 @@ class RefusalError(Exception):
 
 @dataclass
 class Question:
-    """What is asked, and who is told: `then` gets the rows, `otherwise` a refusal (without it, the refusal is logged)."""
+    """What is asked, and who is told: `then` gets the rows, `otherwise` a refusal (without it, it is logged)."""
 
     name: str
     sql: bytes
@@ -50,7 +52,14 @@ class Line:
     """`ask` any number of questions; they are answered in their order."""
 
     def __init__(
-        self, dsn: str, *, actor: str, hub: Hub, log: Log, on_connect: bytes = b"", notified: Callable[[str], None] | None = None
+        self,
+        dsn: str,
+        *,
+        actor: str,
+        hub: Hub,
+        log: Log,
+        on_connect: bytes = b"",
+        notified: Callable[[str], None] | None = None,
     ) -> None:
         self._conninfo = make_conninfo("", **parameters_of(dsn, actor=actor)).encode()
         self._hub = hub
@@ -58,11 +67,12 @@ class Line:
         self._on_connect = on_connect
         self._notified = notified
         self._questions: deque[Question] = deque()
-        self._connection: pq.PGconn | None = None
+        self._connection: abc.PGconn | None = None
+        self._watching = -1
         self._connecting = False
         self._greeting = False
         self._asked_at: float | None = None
-        self._results: list[pq.PGresult] = []
+        self._results: list[abc.PGresult] = []
         self._retry_at = 0.0
         self._failures = 0
         self._down = False
@@ -101,8 +111,7 @@ class Line:
             return self._asked_at + patience
         elif self._questions:
             self._send(now)
-            return self.wake(now) if self._connection is None else None
-        return self._retry_at if self._connection is None else None
+        return None if self.up or self._connecting else self._retry_at
 
     def close(self) -> None:
         self._drop()
@@ -110,7 +119,7 @@ class Line:
     def _connect(self, now: float) -> None:
         try:
             self._connection = pq.PGconn.connect_start(self._conninfo)
-        except Exception as error:  # noqa: BLE001 (psycopg raises several kinds here, and none may end the actor)
+        except Exception as error:
             self._lost(str(error), now)
             return
         self._connecting = True
@@ -122,11 +131,10 @@ class Line:
         if connection is None:
             return
         # The socket may be another one after each step (several hosts, TLS tried and not): watched afresh each time.
-        if (before := _socket(connection)) >= 0:
-            self._hub.watch(before, 0, self._turn)
-        status = connection.connect_poll()
-        if status in _READING and (after := _socket(connection)) >= 0:
-            self._hub.watch(after, _READING[status], self._turn)
+        self._watch(0)
+        status = pq.PollingStatus(connection.connect_poll())
+        if status in _READING:
+            self._watch(_READING[status])
         elif status == pq.PollingStatus.OK:
             self._connected(now)
         else:
@@ -136,7 +144,7 @@ class Line:
         assert self._connection is not None  # noqa: S101
         self._connecting, self._asked_at = False, None
         self._connection.nonblocking = 1
-        self._hub.watch(self._connection.socket, selectors.EVENT_READ, self._turn)
+        self._watch(selectors.EVENT_READ)
         if self._down:
             self._log("database back")
         self._down = False
@@ -154,7 +162,7 @@ class Line:
         self._asked_at = now
         try:
             self._connection.send_query_params(question.sql, list(question.values))
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             self._lost(str(error), now)
             return
         self._flush(now)
@@ -164,16 +172,13 @@ class Line:
             return
         try:
             left = self._connection.flush()
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             self._lost(str(error), now)
             return
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if left else 0)
-        self._hub.watch(self._connection.socket, events, self._turn)
+        self._watch(selectors.EVENT_READ | (selectors.EVENT_WRITE if left else 0))
 
     def _turn(self, mask: int) -> None:
         """Called from the hub's poll: the socket is ready."""
-        import time
-
         now = time.monotonic()
         if self._connecting:
             self._poll_connect(now)
@@ -188,7 +193,7 @@ class Line:
         assert connection is not None  # noqa: S101
         try:
             connection.consume_input()
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             self._lost(str(error), now)
             return
         while self._asked_at is not None and not connection.is_busy():
@@ -217,7 +222,7 @@ class Line:
         if self._questions and self._connection is not None and self._asked_at is None:
             self._send(now)
 
-    def _on_error(self, result: pq.PGresult, now: float) -> None:
+    def _on_error(self, result: abc.PGresult, now: float) -> None:
         state = _text(result.error_field(pq.DiagnosticField.SQLSTATE) or b"")
         message = _text(result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message)
         if self._greeting or not self._questions or state.startswith(_PASSING) or not state:
@@ -242,24 +247,33 @@ class Line:
         self._down = True
 
     def _drop(self) -> None:
+        self._watch(0)
         connection, self._connection = self._connection, None
         self._connecting = self._greeting = False
         self._asked_at = None
         self._results = []
         if connection is not None:
-            if (watched := self._watched) >= 0:
-                self._hub.watch(watched, 0, self._turn)
             connection.finish()
 
+    def _watch(self, events: int) -> None:
+        """Be told when the socket is ready for `events`; a socket that libpq may have closed is no longer watched."""
+        if not events:
+            if self._watching >= 0:
+                self._hub.watch(self._watching, 0, self._turn)
+            self._watching = -1
+        elif self._connection is not None and (found := _socket(self._connection)) >= 0:
+            self._hub.watch(found, events, self._turn)
+            self._watching = found
 
-def _socket(connection: pq.PGconn) -> int:
+
+def _socket(connection: abc.PGconn) -> int:
     try:
         return connection.socket
-    except Exception:  # noqa: BLE001 (there is none any more)
+    except Exception:
         return -1
 
 
-def _rows(result: pq.PGresult) -> list[Row]:
+def _rows(result: abc.PGresult) -> list[Row]:
     width = range(result.nfields)
     return [tuple(result.get_value(row, column) for column in width) for row in range(result.ntuples)]
 

@@ -26,9 +26,7 @@ class Burial:
     rest: str = "release"
 
 
-def report(
-    reports: Sequence[Report], then: Then, otherwise: Callable[[RefusalError], None]
-) -> Question:
+def report(reports: Sequence[Report], then: Then, otherwise: Callable[[RefusalError], None]) -> Question:
     """Settle and close what the reports say, in one transaction. Each claim may be there once."""
     parts: list[bytes] = []
     values: list[str | None] = []
@@ -56,13 +54,16 @@ def report(
             texts(ending.error for _, ending in ended),
             numbers(ending.took_us for _, ending in ended),
         ]
-    return Question("report", b"select " + b", ".join(parts or [b"1"]), _bytes(values), then, otherwise, deadline_s=30.0)
+    return Question(
+        "report", b"select " + b", ".join(parts or [b"1"]), _bytes(values), then, otherwise, deadline_s=30.0
+    )
 
 
 def extend(held: Sequence[Held], age_s: float, then: Then) -> Question:
-    """Who is refused, and which claims of theirs nobody holds. Answers two columns: refused; claims and tokens as JSON."""
-    sql = b"""select array_to_string(pulse.extend($1), ','),
-      (select coalesce(json_agg(json_build_array(u.claim, u.token)), '[]') from pulse.unheld($1, $2, $3 * interval '1 s') u)"""
+    """Who is refused, with commas; and which claims of theirs nobody holds, as JSON pairs of claim and token."""
+    sql = b"""select array_to_string(pulse.extend($1), ','), (
+      select coalesce(json_agg(json_build_array(u.claim, u.token)), '[]')
+        from pulse.unheld($1, $2, $3 * interval '1 s') u)"""
     executors = numbers(each.executor for each in held)
     claims = numbers(claim for each in held for claim in each.claims)
     return Question("extend", sql, _bytes([executors, claims, str(age_s)]), then, deadline_s=5.0)

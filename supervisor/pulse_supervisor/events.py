@@ -12,6 +12,8 @@ class Said:
 
     peer: Peer
     message: Any
+    incarnation: int = 0
+    """Of the one who said it, who may have been replaced since."""
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,8 @@ class Hub:
 
     def _events_of(self, wire: Wire, messages: list[Any]) -> None:
         for message in messages:
-            self._happened(Said(self._owners[wire], message))
+            peer = self._owners[wire]
+            self._happened(Said(peer, message, self._wires[peer][0]))
 
     def _told(self, message: Any) -> None:
         if isinstance(message, NewWire):
