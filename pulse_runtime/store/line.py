@@ -1,7 +1,8 @@
 """A connection that never blocks: one question at a time, answered through the hub, asked again when it is lost.
 
 Every question of an actor is idempotent, so a line does not tell its actor that a connection was lost: it connects
-again, with growing pauses, and asks again. What an actor hears is an answer, or a refusal that asking again would not change.
+again, with growing pauses, and asks again. What an actor hears is an answer, or a refusal that asking again would not
+change.
 """
 
 import random
