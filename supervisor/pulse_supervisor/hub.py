@@ -1,6 +1,5 @@
 """A child's side: all its wires in one place. What comes in are events; what goes out never blocks."""
 
-import os
 import selectors
 import socket
 import time
@@ -9,6 +8,7 @@ from typing import Any
 
 from pulse_supervisor.control import Died, DiedSeen, FromSupervisor, Kill, NewWire, Peer, Ready, Rewire
 from pulse_supervisor.events import Event, Joined, Left, Orphaned, Said
+from pulse_supervisor.mailbox import Mailbox
 from pulse_supervisor.spec import Seat
 from pulse_supervisor.wire import Message, Wire, WireFull
 
@@ -21,12 +21,9 @@ class Hub:
         self.incarnation = seat.incarnation
         self._incoming = incoming
         self._selector = selectors.DefaultSelector()
-        self._events: list[Event] = []
-        self._polling = False
-        self._nudged = False
+        self._events = Mailbox()
+        self._selector.register(self._events, selectors.EVENT_READ, lambda _: None)
         self._orphaned = False
-        self._nudge = os.pipe()
-        self._selector.register(self._nudge[0], selectors.EVENT_READ, lambda _: None)
         self._control = Wire(seat.control, incoming=FromSupervisor)
         self._selector.register(self._control, selectors.EVENT_READ)
         self._wires: dict[Peer, tuple[int, Wire]] = {}
@@ -46,7 +43,7 @@ class Hub:
 
     def poll(self, timeout_s: float | None) -> list[Event]:
         """What has happened; waits for it for so long (None: for ever). Callbacks of `watch` run in here."""
-        self._polling = True
+        self._events.quiet = True
         try:
             for key, mask in self._selector.select(0 if self._events else timeout_s):
                 if isinstance(key.fileobj, Wire):
@@ -54,12 +51,8 @@ class Hub:
                 elif self._selector.get_map().get(key.fd) is key:  # no longer, if a callback before it said so
                     key.data(mask)
         finally:
-            self._polling = False
-        if self._nudged:
-            os.read(self._nudge[0], 1)
-            self._nudged = False
-        events, self._events = self._events, []
-        return events
+            self._events.quiet = False
+        return self._events.take()
 
     def send(self, peer: Peer, message: Message) -> None:
         """To whoever holds the place now. Nobody there: nothing happens, and `Joined` will come.
@@ -124,8 +117,7 @@ class Hub:
             wire.close()
         self._control.close()
         self._selector.close()
-        for fd in self._nudge:
-            os.close(fd)
+        self._events.close()
 
     def _tell(self, message: Message) -> None:
         try:
@@ -152,14 +144,14 @@ class Hub:
     def _events_of(self, wire: Wire, messages: list[Any]) -> None:
         for message in messages:
             peer = self._owners[wire]
-            self._happened(Said(peer, message, self._wires[peer][0]))
+            self._events.put(Said(peer, message, self._wires[peer][0]))
 
     def _told(self, message: Any) -> None:
         if isinstance(message, NewWire):
             sock = socket.socket(fileno=self._control.fds.popleft())
             self._join(Peer(message.kind, message.number), message.incarnation, sock)
         else:
-            self._happened(message)
+            self._events.put(message)
 
     def _join(self, peer: Peer, incarnation: int, sock: socket.socket) -> None:
         if peer in self._wires:  # what the old one still says comes first
@@ -170,7 +162,7 @@ class Hub:
         self._wires[peer] = (incarnation, wire)
         self._owners[wire] = peer
         self._selector.register(wire, selectors.EVENT_READ)
-        self._happened(Joined(peer, incarnation))
+        self._events.put(Joined(peer, incarnation))
 
     def _mind_end(self, wire: Wire) -> None:
         if wire.ended is None:
@@ -184,7 +176,7 @@ class Hub:
             self._orphaned = True
             self._selector.unregister(wire)
             self._writing.discard(wire)
-            self._happened(Orphaned())
+            self._events.put(Orphaned())
 
     def _lose(self, peer: Peer, why: str) -> int:
         incarnation, wire = self._wires.pop(peer)
@@ -192,7 +184,7 @@ class Hub:
         self._selector.unregister(wire)
         self._writing.discard(wire)
         wire.close()
-        self._happened(Left(peer, incarnation, why))
+        self._events.put(Left(peer, incarnation, why))
         return incarnation
 
     def _after_output(self, wire: Wire) -> None:
@@ -204,9 +196,3 @@ class Hub:
             else:
                 self._writing.discard(wire)
                 self._selector.modify(wire, selectors.EVENT_READ)
-
-    def _happened(self, event: Event) -> None:
-        self._events.append(event)
-        if not self._polling and not self._nudged:  # whoever waits on `fileno` must hear of it
-            self._nudged = True
-            os.write(self._nudge[1], b"!")

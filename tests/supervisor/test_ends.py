@@ -91,6 +91,21 @@ def test_a_black_box_can_be_read_after_its_owner_was_killed(tmp_path: Path) -> N
         assert tree.until("died", at="a-1", who="b-1", incarnation=2)["box"] == "\0" * 8, "each life has its own"
 
 
+def test_a_box_that_is_larger_than_a_socket_holds_reaches_the_mourner(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("a"), kind("b", count=2, box_bytes=2 << 20, mourners=["a"])) as tree:
+        tree.up()
+        for name in ("b-1", "b-2"):
+            tree.order(name, f"mark {name}")
+            tree.until("marked", at=name)
+        tree.kill("a-1", signal.SIGSTOP)
+        for name in ("b-1", "b-2"):
+            tree.kill(name)
+            tree.until("child ended", child=name)
+        tree.kill("a-1", signal.SIGCONT)
+        for name in ("b-1", "b-2"):
+            assert tree.until("died", at="a-1", who=name)["box"].startswith(name)
+
+
 def test_a_child_whose_box_says_that_it_is_overdue_is_killed_by_name(tmp_path: Path) -> None:
     rule = {"free": 0, "most": 1}  # a strike would end the tree
     with Tree(tmp_path, kind("a"), kind("b", box_bytes=8, watched=True, mourners=["a"], restart=rule)) as tree:

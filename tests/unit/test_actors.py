@@ -1,0 +1,194 @@
+"""Actors decide without processes, clocks or a database: events in, messages out."""
+
+import mmap
+
+import pytest
+
+from pulse_runtime import black_box, topology
+from pulse_runtime.actors.heartbeat import Heartbeat
+from pulse_runtime.actors.watchdog import Watchdog
+from pulse_runtime.black_box import DELIVERED, ENDED, RUNNING, SUCCEEDED, SUCCEEDED_WITH_MORE, BlackBox
+from pulse_runtime.burial import burial_of
+from pulse_runtime.events import Log
+from pulse_runtime.holding import Holdings
+from pulse_runtime.messages import Batch, Beat, Ending, Extend, Held, Maintain, Reap, Refused, Standing, Watch, Watched
+from pulse_supervisor import Died, Joined, Left, Message, Peer, Said
+
+TOKEN = "01890a5d-ac96-774b-bcce-b302099a8057"
+EXECUTOR, REPORTER = Peer("executor", 1), Peer("reporter", 1)
+
+
+class Recorder:
+    """An office that only writes down."""
+
+    def __init__(self) -> None:
+        self.peers: dict[Peer, int] = {}
+        self.sent: list[tuple[Peer, Message]] = []
+        self.killed: list[tuple[Peer, int, str]] = []
+        self.mourned: list[Died] = []
+
+    def send(self, peer: Peer, message: Message) -> None:
+        self.sent.append((peer, message))
+
+    def broadcast(self, kind: str, message: Message) -> None:
+        self.sent.append((Peer(kind, 0), message))
+
+    def kill(self, peer: Peer, incarnation: int, why: str) -> None:
+        self.killed.append((peer, incarnation, why))
+
+    def seen(self, death: Died) -> None:
+        self.mourned.append(death)
+
+
+def heartbeat() -> tuple[Heartbeat, Recorder]:
+    office = Recorder()
+    actor = Heartbeat(office, beat_s=5.0, silence_s=25.0, log=Log("heartbeat", quiet=True))
+    actor.wake(now=100.0)
+    actor.receive(Joined(EXECUTOR, 3), now=100.0)
+    return actor, office
+
+
+def test_beats_within_one_interval_become_one_extension() -> None:
+    actor, office = heartbeat()
+    actor.receive(Said(EXECUTOR, Beat(7, [1]), 3), now=101.0)
+    actor.receive(Said(EXECUTOR, Beat(7, [1, 2]), 3), now=102.0)
+    actor.wake(now=105.0)
+    assert office.sent == [(REPORTER, Extend([Held(7, [1, 2])]))]
+
+
+def test_a_silent_executor_is_not_extended_and_killed_before_its_lease_lapses() -> None:
+    actor, office = heartbeat()
+    actor.receive(Said(EXECUTOR, Beat(7, []), 3), now=101.0)
+    actor.wake(now=105.0)
+    actor.wake(now=110.0)
+    assert len(office.sent) == 1
+    actor.wake(now=127.0)
+    assert office.killed == [(EXECUTOR, 3, "silent for 26.0 s")]
+
+
+def test_a_refusal_reaches_the_executor_that_is_meant() -> None:
+    actor, office = heartbeat()
+    actor.receive(Said(EXECUTOR, Beat(7, []), 3), now=101.0)
+    actor.receive(Said(REPORTER, Refused([7])), now=102.0)
+    assert office.sent == [(EXECUTOR, Refused([7]))]
+
+
+class Watching:
+    """A watchdog that is answered every second."""
+
+    def __init__(self) -> None:
+        self.office = Recorder()
+        self.actor = Watchdog(self.office, lease_s=10.0, beat_s=1.0)
+
+    def see(self, now: float, *standing: Standing) -> list[Message]:
+        self.office.sent.clear()
+        self.actor.receive(Said(REPORTER, Watched(list(standing))), now)
+        return [message for _, message in self.office.sent]
+
+
+def test_an_executor_is_reaped_after_its_beats_stood_still_for_a_lease_time() -> None:
+    watching = Watching()
+    for second in range(10):
+        assert watching.see(100.0 + second, Standing(7, 41, False)) == []
+    assert watching.see(110.0, Standing(7, 41, False)) == [Reap(7, 41)]
+
+
+def test_a_beat_or_a_silence_of_the_database_begins_the_watch_afresh() -> None:
+    watching = Watching()
+    for second in range(9):
+        watching.see(100.0 + second, Standing(7, 41, False))
+    assert watching.see(109.0, Standing(7, 42, False)) == []
+    assert watching.see(110.0, Standing(7, 42, False)) == []
+    assert watching.see(200.0, Standing(7, 42, False)) == [], "the database did not answer for 90 s: nobody could beat"
+    assert watching.see(201.0, Standing(7, 42, False)) == []
+
+
+def test_what_an_ended_executor_left_behind_is_taken_up_at_once() -> None:
+    assert Watching().see(100.0, Standing(7, 41, True)) == [Reap(7, -1)]
+
+
+def test_a_watchdog_asks_who_stands_and_for_upkeep() -> None:
+    watching = Watching()
+    watching.actor.wake(now=100.0)
+    watching.actor.wake(now=101.5)
+    assert [type(message) for _, message in watching.office.sent] == [Watch, Watch, Maintain]
+    watching.actor.receive(Left(REPORTER, 1, "closed"), now=102.0)
+
+
+def boxed(*states: int, executor: int = 5) -> bytes:
+    memory = mmap.mmap(-1, black_box.SIZE)
+    box = BlackBox(memory)
+    box.sign(executor)
+    start = box.open(77, TOKEN, len(states))
+    for position, state in enumerate(states):
+        box.set(start + position, state)
+    held = memory[:]
+    memory.close()
+    return held
+
+
+def died(box: bytes, *, why: str | None = None) -> Died:
+    return Died("executor", 1, 1, 4321, "killed by SIGKILL", why, box)
+
+
+def test_a_black_box_tells_what_was_finished_what_ran_and_what_was_merely_delivered() -> None:
+    burial = burial_of(died(boxed(SUCCEEDED, RUNNING, DELIVERED, SUCCEEDED_WITH_MORE, ENDED)))
+    assert burial is not None
+    assert (burial.executor, burial.rest) == (5, "release")
+    assert burial.settled == [(77, TOKEN, "10000")]
+    assert [(position, ending) for _, _, position, ending, _ in burial.ended] == [
+        (1, "crash"),
+        (3, "lost"),
+        (4, "lost"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("states", "why", "ending"),
+    [
+        ((RUNNING,), None, "crash"),
+        ((RUNNING, RUNNING), None, "suspect"),
+        ((RUNNING,), "a handler is 4.0 s past its deadline", "crash"),
+        ((RUNNING,), "it did not drain in time", "lost"),
+        ((RUNNING,), "silent for 26.0 s", "lost"),
+    ],
+)
+def test_only_a_job_that_ran_alone_is_charged(states: tuple[int, ...], why: str | None, ending: str) -> None:
+    burial = burial_of(died(boxed(*states), why=why))
+    assert burial is not None
+    assert {each[3] for each in burial.ended} == {ending}
+
+
+def test_an_executor_without_an_id_held_nothing() -> None:
+    assert burial_of(died(boxed(RUNNING, executor=0))) is None
+
+
+def test_a_claim_leaves_the_box_when_everything_about_it_is_durable() -> None:
+    memory = mmap.mmap(-1, black_box.SIZE)
+    box = BlackBox(memory)
+    box.sign(5)
+    holdings = Holdings(box)
+    held = holdings.open(Batch(77, TOKEN, b"[]"), 3)
+    assert held is not None
+    assert holdings.open(Batch(77, TOKEN, b"[]"), 3) is None, "an answer that came twice"
+    holdings.succeeded(held, 2, 9)
+    holdings.succeeded(held, 0, 4)
+    (report,) = holdings.flush()
+    assert (report.mask, report.took_us) == ("101", "4,9")
+    holdings.settled([report.number])
+    assert black_box.read(memory[:])[1] != [], "one job is still to end"
+    holdings.ended(held, Ending(1, "fail", None, "x", 1))
+    (last,) = holdings.flush()
+    assert holdings.reports == [last]
+    holdings.settled([last.number])
+    assert black_box.read(memory[:]) == (5, [])
+    assert holdings.claims == []
+    del held
+    memory.close()
+
+
+def test_every_actor_of_a_wire_exists_and_no_message_has_two_meanings() -> None:
+    assert {each.source for each in topology.WIRES} | {each.target for each in topology.WIRES} == set(topology.ACTORS)
+    assert {kind for stage in topology.STOPS for kind in stage} == set(topology.ACTORS)
+    names = [each.__name__ for wire in topology.WIRES for each in wire.carries]
+    assert len(set(names)) == len(names) - 1, "Refused alone travels twice: to heartbeat, and on to the executor"
