@@ -1,6 +1,6 @@
 """What a child learns from its hub."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pulse_supervisor.control import Died, Drain, Peer
@@ -12,7 +12,7 @@ class Said:
 
     peer: Peer
     message: Any
-    incarnation: int = 0
+    incarnation: int = field(default=0, compare=False)
     """Of the one who said it, who may have been replaced since."""
 
 
