@@ -3,8 +3,7 @@
 import signal
 from pathlib import Path
 
-import psutil
-from embedded_kit import eventually
+from embedded_kit import eventually, is_gone
 from tree_kit import Tree, kind
 
 
@@ -54,7 +53,7 @@ def test_usr1_shows_the_stacks_of_everyone_and_harms_no_one(tmp_path: Path) -> N
         assert [part.split(",")[0] for part in parts] == ["supervisor", "a-1", "b-1"]
         assert "tree.py" in parts[0]
         assert all("in poll" in part and "puppets.py" in part for part in parts[1:])
-        assert psutil.pid_exists(program)
+        assert not is_gone(program)
         tree.signal(signal.SIGTERM)
         assert tree.ended() == 0
         assert {line["how"] for line in tree.said("child ended")} == {"exited with status 0"}
