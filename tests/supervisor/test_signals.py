@@ -14,6 +14,8 @@ def test_a_rolling_restart_replaces_one_after_the_other(tmp_path: Path) -> None:
         for number in (1, 2, 3):
             tree.until("drain", at=f"b-{number}")
             tree.until("began", at=f"b-{number}", incarnation=2)
+            tree.kill("a-1")
+            tree.until("child ready", child="a-1")  # the supervisor has turned meanwhile
             assert len(tree.said("drain")) == number, "the next waits until this one is READY"
             tree.order(f"b-{number}", "ready")
             tree.until("child ready", child=f"b-{number}")

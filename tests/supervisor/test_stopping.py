@@ -110,12 +110,13 @@ def test_a_tree_that_is_told_to_end_while_it_comes_up_does(tmp_path: Path) -> No
 
 
 def test_when_the_supervisor_is_killed_some_die_at_once_and_the_others_learn_of_it(tmp_path: Path) -> None:
-    with Tree(tmp_path, kind("actor"), kind("worker", count=2, killed_with_us=True, leads_group=True)) as tree:
-        tree.up().order("worker-1", "spawn")
+    leader = kind("leader", killed_with_us=True, leads_group=True)
+    with Tree(tmp_path, kind("actor"), leader, kind("worker", killed_with_us=True)) as tree:
+        tree.up().order("leader-1", "spawn")
         program = tree.until("spawned")["program"]
-        tree.order("worker-2", "deaf")
+        tree.order("worker-1", "deaf")
         tree.until("deaf")
-        workers = [tree.pid("worker-1"), tree.pid("worker-2")]
+        workers = [tree.pid("leader-1"), tree.pid("worker-1")]
         actor = tree.pid("actor-1")
         os.kill(tree.process.pid, signal.SIGKILL)
         assert eventually(lambda: all(map(is_gone, workers)), within_s=1.0)
