@@ -141,13 +141,14 @@ def test_a_mourner_that_dies_before_it_answers_is_told_again(tmp_path: Path) -> 
 
 def test_a_place_whose_deaths_nobody_deals_with_waits(tmp_path: Path) -> None:
     silent = {"silent_mourner": True}
-    with Tree(tmp_path, kind("a", script=silent), kind("b", restart=AT_ONCE, mourners=["a"])) as tree:
+    with Tree(tmp_path, kind("a", script=silent), kind("b", restart=AT_ONCE, mourners=["a"]), kind("c")) as tree:
         tree.up()
         for incarnation in range(1, 17):
             tree.order("a-1", f"kill b-1 {incarnation} enough")
             tree.until("died", at="a-1", incarnation=incarnation)
-        tree.rewind()
-        assert not tree.said("began", at="b-1", incarnation=17)
+        tree.kill("c-1")
+        tree.until("child started", child="c-1")  # it came back later, and at once
+        assert not tree.said("child started", child="b-1", incarnation=17)
         tree.order("a-1", "seen")
         tree.until("began", at="b-1", incarnation=17)
 

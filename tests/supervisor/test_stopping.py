@@ -110,12 +110,13 @@ def test_a_tree_that_is_told_to_end_while_it_comes_up_does(tmp_path: Path) -> No
 
 
 def test_when_the_supervisor_is_killed_some_die_at_once_and_the_others_learn_of_it(tmp_path: Path) -> None:
-    with Tree(tmp_path, kind("actor"), kind("worker", count=2, killed_with_us=True, leads_group=True)) as tree:
-        tree.up().order("worker-1", "spawn")
+    leader = kind("leader", killed_with_us=True, leads_group=True)
+    with Tree(tmp_path, kind("actor"), leader, kind("worker", killed_with_us=True)) as tree:
+        tree.up().order("leader-1", "spawn")
         program = tree.until("spawned")["program"]
-        tree.order("worker-2", "deaf")
+        tree.order("worker-1", "deaf")
         tree.until("deaf")
-        workers = [tree.pid("worker-1"), tree.pid("worker-2")]
+        workers = [tree.pid("leader-1"), tree.pid("worker-1")]
         actor = tree.pid("actor-1")
         os.kill(tree.process.pid, signal.SIGKILL)
         assert eventually(lambda: all(map(is_gone, workers)), within_s=1.0)
@@ -138,13 +139,13 @@ def test_a_guard_that_is_killed_is_replaced_and_guards(tmp_path: Path) -> None:
         program = tree.until("spawned")["program"]
         supervisor = psutil.Process(tree.process.pid)
 
-        def guards() -> list[psutil.Process]:
-            return [each for each in supervisor.children() if title(each.pid) == "pulse: guard [test]"]
+        def guards() -> set[int]:
+            return {each.pid for each in supervisor.children() if title(each.pid) == "pulse: guard [test]"}
 
         assert eventually(lambda: len(guards()) == 1, within_s=2.0)
         (old,) = guards()
-        old.kill()
-        assert eventually(lambda: len(guards()) == 1 and guards() != [old], within_s=2.0)
+        os.kill(old, signal.SIGKILL)
+        assert eventually(lambda: bool(guards() - {old}), within_s=2.0)
         supervisor.kill()
         assert eventually(lambda: is_gone(program), within_s=2.0)
 

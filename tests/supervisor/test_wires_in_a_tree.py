@@ -113,6 +113,7 @@ def test_a_peer_that_does_not_read_loses_its_wire_and_is_killed_and_nobody_waits
         tree.order("a-1", f"send b-1 load {8 << 20} 6")
         tree.order("a-1", "send b-2 still-here")
         tree.until("said", at="b-2", text="still-here")
+        tree.rewind()
         assert "does not read" in tree.until("died", at="a-1", who="b-1")["why"]
         tree.rewind()
         tree.until("joined", at="a-1", peer="b-1", incarnation=2)
