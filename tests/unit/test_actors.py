@@ -1,6 +1,7 @@
 """Actors decide without processes, clocks or a database: events in, messages out."""
 
 import mmap
+from pathlib import Path
 
 import pytest
 
@@ -192,3 +193,8 @@ def test_every_actor_of_a_wire_exists_and_no_message_has_two_meanings() -> None:
     assert {kind for stage in topology.STOPS for kind in stage} == set(topology.ACTORS)
     names = [each.__name__ for wire in topology.WIRES for each in wire.carries]
     assert len(set(names)) == len(names) - 1, "Refused alone travels twice: to heartbeat, and on to the executor"
+
+
+def test_the_page_on_the_runtime_shows_the_topology_as_it_is() -> None:
+    page = (Path(__file__).parents[2] / "docs/explanation/runtime.md").read_text("utf-8")
+    assert f"<!-- topology -->\n{topology.picture()}<!-- end -->" in page
