@@ -56,6 +56,7 @@ EVENTS = {
     "report refused": "a report could not be stored; its jobs fail",
     "job failed": "a handler raised, or a job could not be run",
     "maintained": "partitions were made or dropped",
+    "retention starves": "locks were not to be had for several rounds, because a transaction stays open: the log grows",
     "took over": "executors of this runtime's last life were ended",
     "drained": "nothing is in hand any more",
     "unflushed": "reports could not be made durable before the end",

@@ -13,7 +13,7 @@ from pulse_runtime.retry_policy import LONGEST_S, MOST_ATTEMPTS, Duration, Retry
 ARGS_BYTES = 1 << 20
 MOST_ARGS_BYTES = 4 << 20
 META_BYTES = 65_536
-OPTIONS_BYTES = 65_536
+OPTIONS_BYTES = 8_192
 
 
 @dataclass(frozen=True, slots=True)

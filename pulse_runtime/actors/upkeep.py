@@ -1,20 +1,23 @@
 """Retention, step by step, on a connection of its own, so that it never delays a beat or a report."""
 
+from dataclasses import replace
+
 from pulse_runtime.actors.claimer import Asker
 from pulse_runtime.actors.loop import Office
 from pulse_runtime.events import Log
 from pulse_runtime.messages import Maintained
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store import reports
-from pulse_runtime.store.line import Row
+from pulse_runtime.store.line import Question, RefusalError, Row
 from pulse_supervisor import Peer
 
 WATCHDOG = Peer("watchdog", 1)
 MOST = 5000
+STARVING = 3  # rounds in a row without a lock that it needs: no longer a transaction that happened to be open
 
 
 class Upkeep:
-    """One round: partitions ahead, floors, old partitions, old rows."""
+    """One round: partitions ahead, floors, old partitions, old rows, lanes that nobody uses."""
 
     def __init__(self, office: Office, line: Asker, settings: RuntimeSettings, log: Log) -> None:
         self.line = line
@@ -24,6 +27,8 @@ class Upkeep:
         self._log = log
         self._now = 0.0
         self._starved = False
+        self._starved_rounds = 0
+        self._again = False
         self._busy = False
 
     def begin(self, now: float) -> None:
@@ -31,26 +36,43 @@ class Upkeep:
         self._now = now
         if not self._busy:
             self._busy = True
-            self._starved = False
-            self.line.ask(reports.keep_ahead(self._kept_ahead), now)
+            self._starved = self._again = False
+            self._ask(reports.keep_ahead(self._kept_ahead))
+
+    def _ask(self, question: Question) -> None:
+        """A step that is refused ends the round, not retention."""
+
+        def refused(refusal: RefusalError) -> None:
+            self._log("question failed", question=question.name, state=refusal.state, why=refusal.message)
+            self._end()
+
+        self.line.ask(replace(question, otherwise=refused), self._now)
 
     def _kept_ahead(self, rows: list[Row]) -> None:
         added, _, starved = rows[0]
         self._starved = starved == b"t"
         if added:
             self._log("maintained", made=added.decode())
-        self.line.ask(reports.raise_floors(lambda _: self._drop()), self._now)
+        self._ask(reports.raise_floors(lambda _: self._drop()))
 
     def _drop(self) -> None:
-        self.line.ask(reports.drop_partitions(self._keep_s, self._dropped), self._now)
+        self._ask(reports.drop_partitions(self._keep_s, self._dropped))
 
     def _dropped(self, rows: list[Row]) -> None:
         dropped, starved = rows[0]
         self._starved = self._starved or starved == b"t"
         if dropped:
             self._log("maintained", dropped=dropped.decode())
-        self.line.ask(reports.prune(self._keep_s, self._keep_failures_s, MOST, self._pruned), self._now)
+        self._ask(reports.prune(self._keep_s, self._keep_failures_s, MOST, self._pruned))
 
     def _pruned(self, rows: list[Row]) -> None:
+        self._again = int(rows[0][0] or 0) >= MOST
+        self._ask(reports.prune_lanes(self._keep_s, lambda _: self._end()))
+
+    def _end(self) -> None:
         self._busy = False
-        self._office.send(WATCHDOG, Maintained(again=int(rows[0][0] or 0) >= MOST, starved=self._starved))
+        self._starved_rounds = self._starved_rounds + 1 if self._starved else 0
+        if self._starved_rounds and self._starved_rounds % STARVING == 0:
+            why = "a transaction that stays open uses the log: pg_stat_activity lists it. Until it ends, the log grows"
+            self._log("retention starves", rounds=self._starved_rounds, why=why)
+        self._office.send(WATCHDOG, Maintained(again=self._again, starved=self._starved))

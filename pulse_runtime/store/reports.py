@@ -139,6 +139,11 @@ def prune(keep_s: float, keep_failures_s: float, most: int, then: Then) -> Quest
     return Question("prune", sql, _bytes(values), then, deadline_s=60.0)
 
 
+def prune_lanes(keep_s: float, then: Then) -> Question:
+    sql = b"select pulse.prune_lanes($1 * interval '1 s')"
+    return Question("prune lanes", sql, [str(keep_s).encode()], then, deadline_s=60.0)
+
+
 def _json(parts: Sequence[str]) -> str | None:
     said = [part for part in parts if part]
     return f"[{','.join(said)}]" if said else None

@@ -13,6 +13,7 @@ type pulse.lane_cursor composite (queue text, priority smallint, lane smallint, 
 type pulse.lane_number domain smallint CHECK (((VALUE >= 0) AND (VALUE <= 1023)))
 type pulse.listed composite (id uuid, status text, queue text, kind text, tenant text, project text, priority smallint, attempt smallint, charged smallint, max_attempts smallint, submitted_at timestamp with time zone, run_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, last_error text, executor bigint, schedule_id uuid, occurrence timestamp with time zone, key text, after text)
 type pulse.meta_json domain json CHECK ((octet_length((VALUE)::text) <= 65536))
+type pulse.options_json domain json CHECK ((octet_length((VALUE)::text) <= 8192))
 type pulse.priority_number domain smallint CHECK (((VALUE >= '-10'::integer) AND (VALUE <= 10)))
 type pulse.project_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
 type pulse.queue_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 100)))
@@ -81,7 +82,7 @@ table pulse.delayed (
   key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options json,
+  options pulse.options_json,
   trace pulse.trace_text,
   meta pulse.meta_json,
   constraint delayed_pkey PRIMARY KEY (id)
@@ -208,7 +209,7 @@ table pulse.log (
   key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options json,
+  options pulse.options_json,
   trace pulse.trace_text,
   meta pulse.meta_json
 ) partition by RANGE (seq)
@@ -232,7 +233,7 @@ table pulse.log_1 of pulse.log FOR VALUES FROM ('1') TO ('1000001') (
   key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options json,
+  options pulse.options_json,
   trace pulse.trace_text,
   meta pulse.meta_json
 ) with (autovacuum_vacuum_insert_threshold=-1)
@@ -256,7 +257,7 @@ table pulse.log_1000001 of pulse.log FOR VALUES FROM ('1000001') TO ('2000001') 
   key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options json,
+  options pulse.options_json,
   trace pulse.trace_text,
   meta pulse.meta_json
 ) with (autovacuum_vacuum_insert_threshold=-1)
@@ -280,7 +281,7 @@ table pulse.log_default of pulse.log DEFAULT (
   key pulse.key_text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options json,
+  options pulse.options_json,
   trace pulse.trace_text,
   meta pulse.meta_json
 )
@@ -344,7 +345,7 @@ table pulse.queue (
   paused_at timestamp with time zone,
   paused_by text,
   pause_reason text,
-  updated_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default pulse.now(),
   constraint queue_lanes_check CHECK (((lanes >= 1) AND (lanes <= 1024))),
   constraint queue_pkey PRIMARY KEY (name)
 )

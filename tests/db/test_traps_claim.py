@@ -77,6 +77,17 @@ def test_a_batch_of_over_128_kib_does_not_come_with_its_claim(store: Store) -> N
     assert [job[2] for job in jobs] == [large, large]
 
 
+@pytest.mark.parametrize("field", ["options", "meta", "args"])
+@pytest.mark.parametrize("later", [False, True], ids=["now", "delayed"])
+def test_whatever_goes_with_a_job_is_bounded(store: Store, field: str, later: bool) -> None:
+    """Trap 6: a batch of over 1 GB would fail at every try, whichever column it comes from and whoever wrote it."""
+    most = {"options": 8_192, "meta": 65_536, "args": 4_194_304}[field] - len('{"x":""}')
+    when = {"run_at": "2100-01-01T00:00:00Z"} if later else {}
+    store.enqueue(**{field: '{"x":"%s"}' % ("y" * most)}, **when)
+    with pytest.raises(psycopg.errors.CheckViolation):
+        store.enqueue(**{field: '{"x":"%s"}' % ("y" * (most + 1))}, **when)
+
+
 def test_the_bound_in_bytes_holds_over_all_lanes_of_a_claim(store: Store) -> None:
     """Trap 6: one job goes however large it is."""
     for priority in (3, 2, 1):

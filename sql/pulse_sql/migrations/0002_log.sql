@@ -19,6 +19,8 @@ create domain pulse.key_text        as text     check (octet_length(value) betwe
 create domain pulse.trace_text      as text     check (octet_length(value) <= 512);
 create domain pulse.args_json       as json     check (octet_length(value::text) <= 4194304);
 create domain pulse.meta_json       as json     check (octet_length(value::text) <= 65536);
+-- Not counted by size_of, so it is small: a batch of 500 stays far below what a claim can return.
+create domain pulse.options_json    as json     check (octet_length(value::text) <= 8192);
 
 create sequence pulse.log_seq cache 1;
 
@@ -41,7 +43,7 @@ create table pulse.log (
   key          pulse.key_text,
   schedule_id  uuid,
   occurrence   timestamptz,
-  options      json,                                                  -- retry, timeout_ms, keep_result: read by executors
+  options      pulse.options_json,                                    -- retry, timeout_ms, keep_result: read by executors
   trace        pulse.trace_text,
   meta         pulse.meta_json
 ) partition by range (seq);
@@ -117,7 +119,7 @@ create table pulse.delayed (
   key          pulse.key_text,
   schedule_id  uuid,
   occurrence   timestamptz,
-  options      json,
+  options      pulse.options_json,
   trace        pulse.trace_text,
   meta         pulse.meta_json
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
@@ -192,7 +194,7 @@ create table pulse.queue (
   paused_at    timestamptz,
   paused_by    text,
   pause_reason text,
-  updated_at   timestamptz not null default clock_timestamp()
+  updated_at   timestamptz not null default pulse.now()
 );
 
 -- Lanes that were seen in the log (pulse.discover), so that an enqueue writes nothing but the log.
