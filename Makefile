@@ -25,7 +25,7 @@ test-all: $(READY) ## the tests and their long versions
 	$(BIN)/python -m pytest -m "not mutants" --hypothesis-profile long $(ARGS)
 
 stress: $(READY) ## a crowd on the store for 30 s while Postgres crashes twice (SECONDS=600 for longer)
-	PULSE_STRESS_S=$(SECONDS) $(BIN)/python -m pytest -m long tests/db/test_stress.py -s $(ARGS)
+	PULSE_STRESS_S=$(SECONDS) $(BIN)/python -m pytest tests/db/test_stress.py -s $(ARGS)
 
 test-mutants: $(READY) ## break the shipped SQL in known ways; the stress test must notice each
 	$(BIN)/python -m pytest -m mutants $(ARGS)

@@ -51,6 +51,43 @@ def test_a_producer_can_do_nothing_else(granted: Connection, statement: str) -> 
         granted.execute(statement.encode())
 
 
+def test_a_producer_has_no_privilege_but_to_enqueue(granted: Connection) -> None:
+    """Whatever is added to the schema: asked of the catalogue."""
+    functions = granted.execute(
+        "select proname from pg_proc where pronamespace = 'pulse'::regnamespace"
+        " and has_function_privilege('pulse_producer', oid, 'execute')"
+    ).fetchall()
+    assert sorted(functions) == [("enqueue",), ("enqueue_many",)]
+    relations = granted.execute(
+        "select relname from pg_class where relnamespace = 'pulse'::regnamespace and case relkind"
+        " when 'S' then has_sequence_privilege('pulse_producer', oid, 'usage, select, update')"
+        " when 'r' then has_any_column_privilege('pulse_producer', oid, 'select, insert, update, references')"
+        "   or has_table_privilege('pulse_producer', oid, 'delete, truncate, trigger')"
+        " when 'p' then has_any_column_privilege('pulse_producer', oid, 'select, insert, update, references')"
+        "   or has_table_privilege('pulse_producer', oid, 'delete, truncate, trigger')"
+        " when 'v' then has_any_column_privilege('pulse_producer', oid, 'select, insert, update, references') end"
+    ).fetchall()
+    assert relations == []
+    assert ask(granted, "select has_schema_privilege('pulse_producer', 'pulse', 'create')") is False
+
+
+def test_an_admin_copies_jobs_into_the_log_but_not_their_order(granted: Connection) -> None:
+    become(granted, "pulse_admin")
+    with granted.cursor() as cursor:
+        with cursor.copy("copy pulse.log (submitted_at, id, kind) from stdin") as copy:
+            copy.write_row(("2026-01-01T00:00:00Z", "00000000-0000-0000-0000-000000000001", "k"))
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            cursor.execute("copy pulse.log (seq, submitted_at, id, kind) from stdin")
+    assert ask(granted, "select pulse.pause('default', 'me', 'why')") is True
+
+
+@pytest.mark.parametrize("statement", ["select * from pulse.log", "select pulse.enqueue(kind => 'k')"])
+def test_a_role_without_a_grant_may_nothing(granted: Connection, statement: str) -> None:
+    become(granted, "pg_monitor")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        granted.execute(statement.encode())
+
+
 def test_a_viewer_reads_and_writes_nothing(granted: Connection) -> None:
     job = ask(granted, "select pulse.enqueue(kind => 'k')")
     become(granted, "pulse_viewer")

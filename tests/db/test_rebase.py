@@ -71,6 +71,8 @@ def test_a_restored_database_is_refused_until_it_is_rebased_and_then_nothing_is_
     lived, dsn = restored
     with store_connect.connect(dsn, actor="tests") as connection, pytest.raises(Restored, match="db rebase"):
         require_own_xids(connection)
+    runtime = subprocess.run([PROGRAM, "--dsn", dsn, "--handlers", "json"], capture_output=True, text=True, timeout=60)
+    assert (runtime.returncode != 0, "db rebase" in runtime.stderr) == (True, True), "it must not start"
     said = subprocess.run([PROGRAM, "--dsn", dsn, "db", "rebase", "--yes"], capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
     assert "7 jobs wait again, 1 of which were running; 3 are completed" in said.stderr

@@ -119,6 +119,7 @@ class Claimer:
         if self._dice.random() < 0.1:
             again = self._line.ask(SETTLE, *_settle_values(batches, masks))
             assert again == 0, "a repeated settle took effect"
+            self._seen.count("repeated settles")
         for batch, flags in zip(batches, bad, strict=True):
             if positions := [position for position, each in enumerate(flags) if each]:
                 self._close(batch, positions)
@@ -132,6 +133,7 @@ class Claimer:
             return
         with self._seen.lock:
             for position, ending in zip(positions, endings, strict=True):
+                self._seen.did[f"closed: {ending}"] += 1
                 job, _, _, _, charged, most = batch.jobs[position][:6]
                 if ending == "cancel":
                     self._seen.canceled.add(job)

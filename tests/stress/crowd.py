@@ -19,6 +19,11 @@ from stress.producers import Meddler, Producer, Volley
 from stress.record import Seen
 
 DRAIN_S = 30.0
+# What every run must have met.
+ALL = (
+    "stale reports", "repeated settles", "rolled back", "savepoints rolled back", "promoted", "moved", "key was taken",
+    "dead", "retried", "canceled", "closed: fail", "closed: snooze", "closed: release", "closed: lost",
+)  # fmt: skip
 
 
 class Member(Protocol):
@@ -65,8 +70,9 @@ def problems_of(
 
 def _too_little(seen: Seen, seconds: float) -> list[str]:
     """A run in which little happened, or in which the claimers never caught up, proves nothing."""
-    needed = {"reaps": 2, "stale reports": 1, "moved": 1, "key was taken": 1, "empty polls": seen.did["polls"] // 20}
-    found = [f"too few {what}: {seen.did[what]}" for what, times in needed.items() if seen.did[what] < times]
+    needed = dict.fromkeys(ALL, 1) | {"reaps": 2, "empty polls": seen.did["polls"] // 20}
+    happened = seen.happened()
+    found = [f"too few {what}: {happened[what]}" for what, times in needed.items() if happened[what] < times]
     if len(seen.dropped) < seconds:
         found.append(f"only {len(seen.dropped)} partitions were dropped")
     if len(seen.settled) < 50 * seconds:

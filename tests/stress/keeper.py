@@ -38,7 +38,8 @@ class Keeper:
 
     def step(self) -> None:
         self._line.read("select pulse.discover()")
-        self._line.read("select pulse.promote(%s)", self._dice.choice([1, 1000]))
+        most = self._dice.choice([1, 1000])
+        self._seen.count("promoted", self._line.ask("select moved from pulse.promote(%s)", most))
         self._line.read("select pulse.raise_floors()")
         if self._dice.random() < 0.02:
             self._line.read(RESUME if self._paused else PAUSE)

@@ -41,8 +41,8 @@ class Producer:
             known = True
         if kept and (known or self._line.was_committed(mark)):
             self._seen.send(ids)
-        elif kept:
-            self._seen.count("commit cut off")
+        else:
+            self._seen.count("commit cut off" if kept else "rolled back")
         # So that claimers catch up, as a deep backlog hides mistakes, and partitions can be dropped between long ones.
         self._seen.stop.wait(self._dice.random() * self._delay_s)
 
@@ -59,6 +59,8 @@ class Producer:
         with self._line.connection.transaction(force_rollback=not kept):
             row = self._line.connection.execute(ENQUEUE, (job, queue, priority, budget, key, later)).fetchone()
         assert row
+        if not kept:
+            self._seen.count("savepoints rolled back")
         if str(row[0]) != job:
             self._seen.count("key was taken")
             return set()

@@ -34,9 +34,12 @@ class Seen:
             self.did[what] += times
 
     def summary(self) -> str:
-        ends = {name: sum(getattr(self, name).values()) for name in ("settled", "dead", "retried")}
-        ends |= {"canceled": len(self.canceled), "partitions dropped": len(self.dropped)}
-        return f"{len(self.sent)} jobs, {ends | self.did}"
+        return f"{len(self.sent)} jobs, {dict(self.happened())}"
+
+    def happened(self) -> Counter[str]:
+        """What happened how often."""
+        ends = Counter({name: sum(getattr(self, name).values()) for name in ("settled", "dead", "retried")})
+        return ends + Counter({"canceled": len(self.canceled), "partitions dropped": len(self.dropped)}) + self.did
 
     def send(self, jobs: Iterable[str]) -> None:
         with self.lock:
