@@ -12,6 +12,7 @@ from pulse_runtime.errors import PulseError
 _COMMANDS = {
     "demo": ("pulse_runtime.cli.demo:demo", "Show an embedded Postgres that keeps what is committed."),
     "db": ("pulse_runtime.cli.db:db", "Migrate a database, or say where it stands."),
+    "schedules": ("pulse_runtime.cli.schedules:schedules", "Say when a cron expression fires, and what it means."),
     "config": ("pulse_runtime.cli.config:config", "Show the settings and where each comes from."),
     "completion": ("pulse_runtime.cli.completion:completion", "Print what makes your shell complete these commands."),
 }

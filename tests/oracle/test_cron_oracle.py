@@ -1,5 +1,6 @@
 """Cron on wall time agrees with a brute-force oracle that shares no code with it."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -22,14 +23,25 @@ NAMED = (
 OTHERS = sorted(
     zone for zone in available_timezones() if "/" in zone and not zone.startswith(("Etc/", "posix/", "right/"))
 )
-CHANGES = {
-    zone: [
-        at
-        for at in (datetime(2005, 1, 1, tzinfo=UTC) + timedelta(hours=6 * n) for n in range(4 * 366 * 25))
-        if at.astimezone(ZoneInfo(zone)).utcoffset() != (at + timedelta(hours=6)).astimezone(ZoneInfo(zone)).utcoffset()
-    ]
-    for zone in NAMED
-}
+STEP = timedelta(days=5)
+
+
+@functools.cache
+def changes(zone: str) -> list[datetime]:
+    """When the clocks of a zone change from 2005 to 2060, to the minute; a new year if they never do."""
+    place, found, at = ZoneInfo(zone), [], datetime(2005, 1, 1, tzinfo=UTC)
+    while at.year < 2060:
+        if at.astimezone(place).utcoffset() != (at + STEP).astimezone(place).utcoffset():
+            low, high = at, at + STEP
+            while high - low > timedelta(minutes=1):
+                middle = low + (high - low) / 2
+                same = middle.astimezone(place).utcoffset() == low.astimezone(place).utcoffset()
+                low, high = (middle, high) if same else (low, middle)
+            found.append(high.replace(second=0, microsecond=0))
+        at += STEP
+    return found or [datetime(2026, 1, 1, tzinfo=UTC)]
+
+
 DAYS = 366 * 9
 
 
@@ -50,18 +62,18 @@ def case_of(seed: int, zone: str | None = None) -> str | None:
 
 
 def instant(random: Random, zone: str) -> datetime:
-    """Near a change of the clocks, the end of a year or a leap day, or anywhere."""
-    places = CHANGES.get(zone) or [datetime(2026, 3, 29, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC)]
+    """Mostly within hours of a change of the clocks; else near the end of a year or a leap day, or anywhere."""
+    part = random.choice([0, 0, 500_000])
+    if random.random() < 0.7:
+        return random.choice(changes(zone)) + timedelta(seconds=random.randrange(-9_000, 9_000), microseconds=part)
     base = random.choice(
         [
-            random.choice(places),
-            random.choice(places),
             datetime(random.randint(2005, 2060), 12, 31, 12, tzinfo=UTC),
-            datetime(random.randint(2001, 2015) * 4, 2, 28, 12, tzinfo=UTC),
+            datetime(random.randint(502, 515) * 4, 2, 28, 12, tzinfo=UTC),
             datetime(2005, 1, 1, tzinfo=UTC) + timedelta(days=random.randrange(20_000)),
         ]
     )
-    return base + timedelta(seconds=random.randrange(-86_400, 86_400), microseconds=random.choice([0, 0, 500_000]))
+    return base + timedelta(seconds=random.randrange(-86_400, 86_400), microseconds=part)
 
 
 def mismatches(seeds: range) -> list[str]:

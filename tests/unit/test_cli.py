@@ -27,13 +27,26 @@ def test_help_loads_neither_psycopg_nor_msgspec_nor_anyio() -> None:
 
 def test_help_lists_every_command_with_examples_and_exit_codes() -> None:
     said = run("--help").stdout
-    for word in ("demo", "db", "config", "completion", "Examples:", "Exit codes:", "--dsn"):
+    for word in ("demo", "db", "schedules", "config", "completion", "Examples:", "Exit codes:", "--dsn"):
         assert word in said
 
 
 @pytest.mark.parametrize(
     "command",
-    ["demo", "db", "db migrate", "db status", "db sql", "db grants", "config", "config show", "completion"],
+    [
+        "demo",
+        "db",
+        "db migrate",
+        "db status",
+        "db sql",
+        "db grants",
+        "schedules",
+        "schedules preview",
+        "schedules describe",
+        "config",
+        "config show",
+        "completion",
+    ],
 )
 def test_every_command_has_help(command: str) -> None:
     said = run(*command.split(), "--help")
@@ -103,3 +116,29 @@ def test_completion_speaks_the_shell(shell: str) -> None:
     said = run("completion", shell)
     assert said.returncode == 0
     assert "_PULSE_RUNTIME_COMPLETE" in said.stdout
+
+
+def test_a_bare_expression_is_previewed_by_the_wall_clock_and_in_utc() -> None:
+    said = run(
+        "schedules",
+        "preview",
+        "30 2 * * *",
+        "--tz",
+        "Europe/Berlin",
+        "-n",
+        "1",
+        "--after",
+        "2026-03-28T12:00",
+        "-o",
+        "jsonl",
+    )
+    row = json.loads(said.stdout)
+    assert (row["local"], row["utc"]) == ("2026-03-29 03:00:00+02:00", "2026-03-29 01:00:00+00:00")
+    assert row["note"].startswith("gap")
+
+
+def test_a_bare_expression_is_described_and_a_wrong_one_is_a_usage_error() -> None:
+    assert run("schedules", "describe", "0 9 * * MON-FRI").stdout == "at 09:00, on Monday to Friday\n"
+    wrong = run("schedules", "preview", "0 0 31 2 *")
+    assert wrong.returncode == 2
+    assert "never fires" in wrong.stderr
