@@ -28,7 +28,7 @@ def drain(bench: Bench[Cluster]) -> Sample:
     jobs = 50_000 if bench.quick else 200_000
     bench.details["baseline"] = status_table.described()
     return bench.interleaved(
-        pulse=lambda: _drain_pulse(bench.prepared, jobs), baseline=lambda: _drain_baseline(bench.prepared, jobs)
+        pulse=lambda: drain_pulse(bench.prepared, jobs), baseline=lambda: _drain_baseline(bench.prepared, jobs)
     )
 
 
@@ -50,7 +50,7 @@ def failures(bench: Bench[Cluster]) -> Sample:
     )
 
 
-def _drain_pulse(cluster: Cluster, jobs: int) -> float:
+def drain_pulse(cluster: Cluster, jobs: int) -> float:
     with cluster.connection() as connection:
         pulse.load(connection, jobs)
         claimer = Claimer(connection)

@@ -15,7 +15,8 @@ from psycopg.conninfo import make_conninfo
 
 from benchmarks.scenario import Setup
 from pulse_runtime.embedded import Server
-from pulse_sql import migrations
+from pulse_runtime.store.connect import connect
+from pulse_runtime.store.migrate import migrate
 
 Connection = psycopg.Connection[Any]
 
@@ -82,9 +83,9 @@ def _make_template(dsn: str) -> str:
     """Returns the server's version."""
     with connected(dsn) as admin:
         _run(admin, "create database {}", TEMPLATE)
+    with connect(make_conninfo(dsn, dbname=TEMPLATE), actor="benchmark") as connection:
+        migrate(connection)
     with connected(make_conninfo(dsn, dbname=TEMPLATE)) as connection:
-        for migration in migrations():
-            connection.execute(migration.sql.encode(), prepare=False)
         connection.execute(BASELINE.read_bytes(), prepare=False)
         return str(connection.execute("show server_version").fetchall()[0][0])
 

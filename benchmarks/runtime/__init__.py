@@ -1,0 +1,1 @@
+"""What the runtime's rows share."""
