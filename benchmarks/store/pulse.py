@@ -37,6 +37,8 @@ class Claimer:
         self._queues = array(queues)
         self._shares = array(["1"] * len(queues))
         self._request = 0
+        self.busy = False
+        """Whether the last claim that got nothing found another claimer at the lane: not empty, ask again soon."""
         rows = connection.execute("select pulse.register_executor('bench', 'here', 'boot', 1)").fetchall()
         self._executor: int = rows[0][0]
 
@@ -45,6 +47,7 @@ class Claimer:
         self._request += 1
         values = (self._executor, self._request, self._queues, self._shares, slots)
         rows = self._connection.execute(CLAIM, values).fetchall()
+        self.busy = any(row[2] < 0 for row in rows)
         return [Batch(*row) for row in rows if row[2] > 0]
 
     def settle(self, batches: Sequence[Batch], masks: Sequence[str] | None = None) -> int:

@@ -528,7 +528,7 @@ function pulse.pass_open(queues text[], executor bigint, request bigint, drawn b
 function pulse.pause(queue text, by text, reason text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 7bf23e1b64003bab4247055ad6575816
 function pulse.promote(most integer, OUT moved bigint, OUT next_s double precision) returns record
-  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 4e621c3be797c6af5c4c718ff962ac9a
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 9dc17cf4c7d0099c31622b549e39c41d
 function pulse.prune(keep interval, keep_failures interval, most integer DEFAULT 5000, OUT claims bigint, OUT places bigint, OUT failures bigint, OUT outcomes bigint, OUT results bigint, OUT keys bigint, OUT wishes bigint, OUT executors bigint) returns record
   plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 96aa287287b2bfd0effd878bc709c5aa
 function pulse.prune_lanes(keep interval) returns integer
