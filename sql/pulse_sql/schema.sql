@@ -520,7 +520,7 @@ function pulse.oldest_due(queue text, priority smallint, lane smallint, x xid8, 
 function pulse.park(queues text[]) returns xid8
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 f11a3a7bd902924f21c4bf907fbe3275
 function pulse.partition_width(period interval, least_width bigint) returns bigint
-  sql volatile security definer set search_path=pg_catalog, pg_temp md5 8bdfd4c6d0e8dc5b37edcebf46ab4e9d
+  sql volatile security definer set search_path=pg_catalog, pg_temp md5 c3f768f97528c1c11428454199a19579
 function pulse.pass_lane(queue text, priority smallint, lane smallint, executor bigint, request bigint, drawn bigint, slow interval) returns boolean
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 a9ca291845b1a3b99d1760c8f1ca6ef5
 function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void

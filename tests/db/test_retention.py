@@ -116,6 +116,21 @@ def test_a_slow_log_is_cut_so_that_its_partition_comes_to_an_end(store: Store) -
     assert [each[0] for each in batch.jobs] == [str(job), str(other)]
 
 
+def test_partitions_are_made_although_the_last_range_was_seen_by_nobody_when_it_began(store: Store) -> None:
+    """All partitions are gone, and numbers ran on into log_default; Postgres 15 cannot subtract infinity."""
+    for (name,) in store.connection.execute("select name from pulse.partition").fetchall():
+        store.connection.execute(f"drop table pulse.{name}".encode())
+    store.connection.execute("truncate pulse.partition")
+    fill(store, 150)
+    assert store.ask("select cardinality(added) > 0 from pulse.keep_ahead('1 day', 100)")
+    fill(store, 150)
+    store.ask("select pulse.note_partitions()")
+    closed = "select array_agg(name) from pulse.partition where opened_at = '-infinity' and closed_at is not null"
+    assert store.ask(closed) == ["log_default"]
+    fill(store, 100)
+    assert store.ask("select cardinality(added) > 0 from pulse.keep_ahead('1 day', 100)")
+
+
 def test_partitions_grow_with_the_rate(store: Store) -> None:
     fill(store, 110)
     keep_ahead(store)

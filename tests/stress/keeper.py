@@ -1,17 +1,20 @@
 """The housekeeping that goes on beside the work."""
 
 import random
+import time
 
 import psycopg
 from stress.line import Line
 from stress.record import Seen
 
 WIDTH = 300
-# A partition lasts for a fraction of a second and is dropped as soon as it may be.
-KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '100 ms', {WIDTH})"
+# A partition lasts for a fraction of a second and is dropped as soon as it may be. It is made half a second and more
+# before its first number is drawn: a statement that began before it was made does not see it, and on a busy machine
+# some last long.
+KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '600 ms', {WIDTH})"
+CUT, CUT_S = "select pulse.cut(1000)", 1.0
 ROUNDS = (
     *[KEEP_AHEAD] * 4,
-    "select pulse.cut(1000)",
     "select claims from pulse.prune(interval '50 ms', interval '1 day')",
     "select pulse.prune_lanes(interval '300 ms')",
 )
@@ -52,10 +55,14 @@ class Sweeper:
 
     def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
         self._line, self._dice, self._seen = line, dice, seen
+        self._cut_at = time.monotonic()
 
     def step(self) -> None:
         self._seen.stop.wait(0.02)
-        if self._dice.random() < 0.4:
+        if time.monotonic() - self._cut_at > CUT_S:
+            self._line.read(CUT)
+            self._cut_at = time.monotonic()
+        elif self._dice.random() < 0.4:
             self._drop()
         else:
             self._line.read(self._dice.choice(ROUNDS))

@@ -64,13 +64,14 @@ create function pulse.cut(most bigint) returns bigint
 $$;
 
 -- partition_width: how many numbers the next partition should have, to last for `period` at the rate of the last one; ten
--- times the last one's at most, as one burst is not a rate.
+-- times the last one's at most, as one burst is not a rate. A range that nobody saw begin tells no rate (and Postgres 15 to 16
+-- cannot subtract infinity).
 create function pulse.partition_width(period interval, least_width bigint) returns bigint
   language sql security definer set search_path = pg_catalog, pg_temp as $$
   select greatest(least_width, least(100000000, coalesce(max(
            (p.upper_seq - p.lower_seq)
              * least(10, extract(epoch from period) / greatest(extract(epoch from p.closed_at - p.opened_at), 0.001)))::bigint, 0)))
-    from (select * from pulse.partition q where q.closed_at is not null order by q.lower_seq desc limit 1) p
+    from (select * from pulse.partition q where q.closed_at is not null and isfinite(q.opened_at) order by q.lower_seq desc limit 1) p
 $$;
 
 -- keep_ahead: a round of maintenance: see which partitions are done, make the next ones, end one that lasts too long.
