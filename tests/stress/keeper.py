@@ -7,12 +7,12 @@ import psycopg
 from stress.line import Line
 from stress.record import Seen
 
-WIDTH = 300
+WIDTH = 2000
 # A partition lasts for a fraction of a second and is dropped as soon as it may be. It is made half a second and more
 # before its first number is drawn: a statement that began before it was made does not see it, and on a busy machine
 # some last long.
 KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '600 ms', {WIDTH})"
-CUT, CUT_S = "select pulse.cut(1000)", 1.0
+CUT, CUT_S = "select pulse.cut(5000)", 1.0
 ROUNDS = (
     *[KEEP_AHEAD] * 4,
     "select claims from pulse.prune(interval '50 ms', interval '1 day')",
