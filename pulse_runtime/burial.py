@@ -5,7 +5,16 @@ from pulse_runtime.black_box import ENDED, RUNNING, SUCCEEDED, SUCCEEDED_WITH_MO
 from pulse_runtime.store.reports import Burial
 from pulse_supervisor import Died
 
-NOT_ITS_FAULT = ("it did not drain in time", "the tree was told twice to end", "silent for")
+NOT_ITS_FAULT = (
+    "it did not drain in time",
+    "the tree was told twice to end",
+    "silent for",
+    "it may not claim",
+    "it does not read",
+    "its control wire broke",
+    "it closed its control wire",
+    "its supervisor fails",
+)
 """Beginnings of reasons for which an executor is killed that no job of it caused, or that we cannot tell."""
 
 

@@ -57,9 +57,11 @@ EVENTS = {
     "job failed": "a handler raised, or a job could not be run",
     "maintained": "partitions were made or dropped",
     "retention starves": "locks were not to be had for several rounds, because a transaction stays open: the log grows",
+    "waiting": "before it takes over from a host that may be lost, a runtime watches it for a lease time",
     "took over": "executors of this runtime's last life were ended",
     "drained": "nothing is in hand any more",
     "unflushed": "reports could not be made durable before the end",
+    "refused to start": "something must be mended first: the reason is in the line",
     "wire lost": "a wire ended otherwise than by its peer's end",
 }
 """The vocabulary of the actors."""

@@ -31,11 +31,21 @@ def _children(settings: RuntimeSettings) -> list[Child]:
         if kind == "executor":
             children.append(_executor(settings, stage))
         else:
-            grace_s = max(settings.grace_s, 5.0) if kind == "reporter" else 3.0
-            children.append(
-                Child(kind=kind, main=_main(kind), stop_stage=stage, grace_s=grace_s, ready_s=20.0, refusals=_REFUSALS)
-            )
+            children.append(_actor(settings, kind, stage))
     return children
+
+
+def _actor(settings: RuntimeSettings, kind: str, stage: int) -> Child:
+    """READY may take a lease time at the first boot: a namesake on another host is watched for so long."""
+    return Child(
+        kind=kind,
+        main=_main(kind),
+        stop_stage=stage,
+        grace_s=max(settings.grace_s, 5.0) if kind == "reporter" else 3.0,
+        ready_s=20.0 + settings.lease_s,
+        silent_s=settings.stuck_s,
+        refusals=_REFUSALS,
+    )
 
 
 def _executor(settings: RuntimeSettings, stage: int) -> Child:

@@ -30,6 +30,14 @@ class RuntimeSettings:
         """After so long without a beat an executor is killed here, before anyone else may reap it."""
         return max(self.lease_s - 5.0, self.lease_s * 0.6)
 
+    @property
+    def stuck_s(self) -> float:
+        """After so long without a turn of its loop an actor is replaced: before the leases that it looks after lapse.
+
+        Not less than 3 s, because libpq asks for a host's address without letting go.
+        """
+        return max(self.silence_s, 3.0)
+
 
 def check(settings: RuntimeSettings) -> None:
     """Raises ConfigError for what cannot work."""

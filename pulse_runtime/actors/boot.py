@@ -1,5 +1,8 @@
 """What is asked of the database once, when the tree first comes up. Here, and only here, an actor may wait."""
 
+import time
+from typing import NamedTuple
+
 from pulse_runtime.errors import Refused
 from pulse_runtime.events import Log
 from pulse_runtime.identity import Identity, lives
@@ -34,29 +37,49 @@ def check_database(settings: RuntimeSettings) -> None:
 
 
 def take_over(settings: RuntimeSettings, identity: Identity, log: Log) -> None:
-    """End the executors of this runtime's last life, if they are dead. Raises Namesake if one lives."""
+    """End the executors of this runtime's last life, if they are dead. Raises Namesake if one lives.
+
+    Whether a process of this host lives is asked of the kernel. Those of another host are watched for a lease time.
+    """
     nothing = ", ".join(["'{}'"] * 8)
     bury = f"select pulse.bury(%s, 'its runtime was restarted', {nothing}, 'lost')".encode()
-    with (
-        connect(settings.dsn, actor=f"reporter {settings.name}") as connection,
-        within(connection, PATIENCE_S, asked="look for an earlier life of this runtime"),
-    ):
-        dead = _dead(connection, settings.name, identity)
-        for executor in dead:
-            connection.execute(bury, (executor,))
-    if dead:
-        log("took over", executors=dead)
+    with connect(settings.dsn, actor=f"reporter {settings.name}") as connection:
+        found = _namesakes(connection, settings.name)
+        for each in found:
+            if each.host == identity.host and each.boot_id == identity.boot_id and lives(each.pid, each.pid_start):
+                raise Namesake(settings.name, f"executor pid {each.pid}")
+        _see_stand_still(connection, settings, [each for each in found if each.host != identity.host], log)
+        for each in found:
+            with within(connection, PATIENCE_S, asked="give back the jobs of this runtime's last life"):
+                connection.execute(bury, (each.executor,))
+    if found:
+        log("took over", executors=[each.executor for each in found])
 
 
-def _dead(connection: Connection, name: str, identity: Identity) -> list[int]:
-    dead = []
-    rows = connection.execute(
-        "select id, host, boot_id, pid, pid_start, beats from pulse.namesakes(%s)", (name,)
-    ).fetchall()
-    for executor, host, boot_id, pid, pid_start, _ in rows:
-        if host != identity.host:
-            raise Namesake(name, f"on {host}, or it died there a moment ago: its lease lapses by itself")
-        if boot_id == identity.boot_id and lives(pid, pid_start):
-            raise Namesake(name, f"executor pid {pid}")
-        dead.append(executor)
-    return dead
+class _Executor(NamedTuple):
+    executor: int
+    host: str
+    boot_id: str
+    pid: int
+    pid_start: str
+    beats: int
+
+
+def _namesakes(connection: Connection, name: str) -> list[_Executor]:
+    question = b"select id, host, boot_id, pid, pid_start, beats from pulse.namesakes(%s)"
+    with within(connection, PATIENCE_S, asked="look for an earlier life of this runtime"):
+        return [_Executor(*row) for row in connection.execute(question, (name,)).fetchall()]
+
+
+def _see_stand_still(connection: Connection, settings: RuntimeSettings, afar: list[_Executor], log: Log) -> None:
+    """Returns when they have not beaten for a lease time, by our own clock; or were ended by someone else."""
+    if afar:
+        log("waiting", why=f"this runtime was last seen on {afar[0].host}", wait_s=settings.lease_s)
+    end = time.monotonic() + settings.lease_s
+    while afar and (left_s := end - time.monotonic()) > 0:
+        time.sleep(min(settings.beat_s, left_s))
+        now = {each.executor: each.beats for each in _namesakes(connection, settings.name)}
+        afar = [each for each in afar if each.executor in now]
+        for each in afar:
+            if now[each.executor] != each.beats:
+                raise Namesake(settings.name, f"on {each.host}")

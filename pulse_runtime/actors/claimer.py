@@ -15,6 +15,8 @@ from pulse_supervisor import Died, Drain, Event, Left, Orphaned, Peer, Said
 
 IDLE_S = 0.5
 """The longest pause between polls: what a lost wake-up can cost."""
+UNSEEN_S = 0.75
+"""However much there is to claim: pauses, cancels, delayed jobs and new lanes are seen this often."""
 FAST_S = 0.005
 PARKING_S = 1.0
 STREAK = 3
@@ -59,6 +61,7 @@ class Claimer:
         self._deaths: list[Died] = []
         self._claim_at = 0.0
         self._look_at = 0.0
+        self._looked_at = 0.0
         self._promote_at: float | None = None
         self._streak = 0
         self._parked_x: bytes | None = None
@@ -120,6 +123,8 @@ class Claimer:
         if self._promote_at is not None and now >= self._promote_at:
             self._promote_at = None
             return claims.promote(MOST, self._promoted)
+        if now >= self._looked_at + UNSEEN_S:
+            return self._look(now)
         if now >= self._claim_at and (wanting := self._wanting()) is not None:
             return self._claim(wanting)
         if self._parking_since is not None and self._parked_x is None:
@@ -129,11 +134,14 @@ class Claimer:
             self._parking_since = None
             return claims.unpark(self._queues, lambda _: None)
         if now >= self._look_at:
-            self._look_at = now + IDLE_S
-            return claims.look(
-                self._queues, [each.executor for each in self._holders.values()], self._parked_x, self._looked
-            )
+            return self._look(now)
         return None
+
+    def _look(self, now: float) -> Question:
+        self._looked_at = now
+        self._look_at = now + IDLE_S
+        executors = [each.executor for each in self._holders.values()]
+        return claims.look(self._queues, executors, self._parked_x, self._looked)
 
     def _wanting(self) -> Peer | None:
         """Whose turn it is."""

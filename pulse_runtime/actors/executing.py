@@ -6,6 +6,7 @@ import time
 
 from pulse_runtime.actors.executor import Executor
 from pulse_runtime.black_box import BlackBox
+from pulse_runtime.errors import PulseError
 from pulse_runtime.events import Log
 from pulse_runtime.handlers import registry
 from pulse_runtime.holding import Holdings
@@ -23,7 +24,11 @@ TICK_S = 0.2
 def main(seat: Seat) -> int:
     settings: RuntimeSettings = seat.facts["settings"]
     log = Log(str(seat.peer), pretty=settings.pretty)
-    load(settings.handlers)
+    try:
+        load(settings.handlers)
+    except PulseError as error:
+        log("refused to start", why=str(error))
+        return error.exit_code
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

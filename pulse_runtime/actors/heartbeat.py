@@ -31,6 +31,7 @@ class Heartbeat:
         self._log = log
         self._pulses: dict[Peer, Pulse] = {}
         self._extend_at = 0.0
+        self._woken = 0.0
         self.done: int | None = None
 
     def receive(self, event: Event, now: float) -> None:
@@ -49,6 +50,10 @@ class Heartbeat:
             self.done = 0
 
     def wake(self, now: float) -> float | None:
+        if now - self._woken > self._silence_s:  # it was we who were stopped: they may have beaten, or be stopped too
+            for pulse in self._pulses.values():
+                pulse.heard = now
+        self._woken = now
         if now >= self._extend_at:
             self._extend(now)
         for peer, pulse in list(self._pulses.items()):

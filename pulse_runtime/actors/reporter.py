@@ -10,7 +10,19 @@ from pulse_runtime.actors.loop import Office
 from pulse_runtime.actors.upkeep import Upkeep
 from pulse_runtime.burial import burial_of
 from pulse_runtime.events import Log
-from pulse_runtime.messages import Ending, Extend, Maintain, Reap, Refused, Report, Settled, Watch, Watched
+from pulse_runtime.messages import (
+    Ending,
+    Extend,
+    Held,
+    Maintain,
+    Reap,
+    Refused,
+    Report,
+    Settled,
+    Standing,
+    Watch,
+    Watched,
+)
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store import reports
 from pulse_runtime.store.line import RefusalError, Row
@@ -54,6 +66,9 @@ class Reporter:
         self._one_by_one = 0
         self._deaths: list[Died] = []
         self._burying: Died | None = None
+        self._buried_last = False
+        self._beaten: dict[int, Held] = {}
+        self._watching = False
         self._unheld: set[int] = set()
         self._end_at: float | None = None
         self._now = 0.0
@@ -76,6 +91,8 @@ class Reporter:
         self._now = now
         if self._settling.idle:
             self._settle_or_bury(now)
+        if self._beaten and self._extending.idle:
+            self._extend(now)
         if self._end_at is not None:
             self._finish(now)
             return min(self._end_at, now + 0.05)
@@ -85,11 +102,10 @@ class Reporter:
         if isinstance(message, Report):
             self._reports.append(Waiting(peer, incarnation, message))
         elif isinstance(message, Extend):
-            self._extend(message)
+            # While the database is away, the newest beat of each is enough: nothing may pile up.
+            self._beaten.update({each.executor: each for each in message.held})
         elif isinstance(message, Watch):
-            self._upkeep.line.ask(
-                reports.standing(lambda found: self._office.send(WATCHDOG, Watched(found))), self._now
-            )
+            self._watch()
         elif isinstance(message, Reap):
             self._reap(message)
         elif isinstance(message, Maintain):
@@ -98,11 +114,15 @@ class Reporter:
     # --- reports
 
     def _settle_or_bury(self, now: float) -> None:
-        if self._reports:
+        """In turns, if there is both: however many reports come, a death is dealt with."""
+        death = self._ready_death() if self._deaths else None
+        if death is not None and not (self._reports and self._buried_last):
+            self._buried_last = True
+            self._bury(death, now)
+        elif self._reports:
+            self._buried_last = False
             self._sent = self._batch()
             self._settling.ask(reports.report([each.report for each in self._sent], self._settled, self._refused), now)
-        elif (death := self._ready_death()) is not None:
-            self._bury(death, now)
 
     def _batch(self) -> list[Waiting]:
         """As many as fit, each claim once: a second report of a claim waits for the next transaction."""
@@ -181,14 +201,27 @@ class Reporter:
 
     # --- lives
 
-    def _extend(self, message: Extend) -> None:
+    def _extend(self, now: float) -> None:
+        held, self._beaten = list(self._beaten.values()), {}
+
         def extended(rows: list[Row]) -> None:
             refused, unheld = rows[0]
             if refused:
                 self._office.send(HEARTBEAT, Refused([int(each) for each in refused.split(b",")]))
             self._release(msgspec.json.decode(unheld or b"[]", type=list[tuple[int, str]]))
 
-        self._extending.ask(reports.extend(message.held, 2 * self._beat_s, extended), self._now)
+        self._extending.ask(reports.extend(held, 2 * self._beat_s, extended), now)
+
+    def _watch(self) -> None:
+        """Beside the beats, not behind retention: a watchdog that hears nothing for long begins afresh."""
+
+        def watched(found: list[Standing]) -> None:
+            self._watching = False
+            self._office.send(WATCHDOG, Watched(found))
+
+        if not self._watching:
+            self._watching = True
+            self._extending.ask(reports.standing(watched), self._now)
 
     def _release(self, unheld: list[tuple[int, str]]) -> None:
         """A claim that its executor does not hold twice in a row is given back: its delivery was lost."""

@@ -46,7 +46,7 @@ class Question:
     values: Sequence[bytes | None]
     then: Callable[[list[Row]], None]
     otherwise: Callable[[RefusalError], None] | None = None
-    deadline_s: float = 10.0
+    deadline_s: float = 5.0
 
 
 class Line:
@@ -151,9 +151,13 @@ class Line:
         self._down = False
         if self._on_connect:
             self._greeting = True
-            self._connection.send_query(self._on_connect)
-            self._flush(now)
             self._asked_at = now
+            try:
+                self._connection.send_query(self._on_connect)
+            except Exception as error:
+                self._lost(str(error), now)
+                return
+            self._flush(now)
         elif self._questions:
             self._send(now)
 

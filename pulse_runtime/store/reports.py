@@ -55,7 +55,7 @@ def report(reports: Sequence[Report], then: Then, otherwise: Callable[[RefusalEr
             numbers(ending.took_us for _, ending in ended),
         ]
     return Question(
-        "report", b"select " + b", ".join(parts or [b"1"]), _bytes(values), then, otherwise, deadline_s=30.0
+        "report", b"select " + b", ".join(parts or [b"1"]), _bytes(values), then, otherwise, deadline_s=10.0
     )
 
 
@@ -91,7 +91,7 @@ def bury(burial: Burial, then: Then) -> Question:
         texts(each[4] for each in ended),
         burial.rest,
     ]
-    return Question("bury", sql, _bytes(values), then, deadline_s=30.0)
+    return Question("bury", sql, _bytes(values), then, deadline_s=10.0)
 
 
 def namesakes(runtime: str, then: Then) -> Question:
@@ -109,13 +109,13 @@ def standing(then: Callable[[list[Standing]], None]) -> Question:
 
 
 def reap(executor: int, beats: int, then: Then) -> Question:
-    return Question("reap", b"select pulse.reap($1, $2)", [b"%d" % executor, b"%d" % beats], then, deadline_s=30.0)
+    return Question("reap", b"select pulse.reap($1, $2)", [b"%d" % executor, b"%d" % beats], then, deadline_s=10.0)
 
 
 def abandon(executor: int, then: Then) -> Question:
     """Give back what an executor left behind that has ended: its reaper died half-way."""
     sql = b"select pulse.give_back($1, 'lost', 'the executor had ended')"
-    return Question("abandon", sql, [b"%d" % executor], then, deadline_s=30.0)
+    return Question("abandon", sql, [b"%d" % executor], then, deadline_s=10.0)
 
 
 def keep_ahead(then: Then) -> Question:

@@ -7,6 +7,8 @@ from pulse_supervisor.roster import Roster
 from pulse_supervisor.spec import Log
 
 CHECK_S = 0.2
+CONFIRM_S = 0.6
+"""Who is found silent is listened to for so much longer: it may be us who were stopped."""
 
 
 class Checks:
@@ -25,6 +27,8 @@ class Checks:
                 yield post.deadline
             if not post.ready:
                 yield post.started + post.spec.ready_s
+            elif post.spec.silent_s is not None:
+                yield now + CHECK_S if post.silent is not None else post.heard + post.spec.silent_s
 
     def look(self, now: float) -> None:
         """Once, at everyone."""
@@ -35,7 +39,7 @@ class Checks:
                 self._kill(post, post.late)
             elif not post.ready and now - post.started >= post.spec.ready_s:
                 self._kill(post, f"it was not ready within {post.spec.ready_s:g} s")
-            elif (why := self._overdue(post, now)) is not None:
+            elif (why := self._overdue(post, now) or self._silent(post, now)) is not None:
                 post.expected = True
                 self._kill(post, why)
 
@@ -44,6 +48,14 @@ class Checks:
             return None
         with memoryview(post.box) as held:
             return post.spec.overdue(held, now)
+
+    def _silent(self, post: Post, now: float) -> str | None:
+        limit = post.spec.silent_s
+        if limit is None or not post.ready or now - post.heard < limit:
+            return None
+        if post.silent is None:
+            post.silent = now
+        return f"silent for {now - post.heard:.1f} s" if now - post.silent >= CONFIRM_S else None
 
     def _kill(self, post: Post, why: str) -> None:
         self._log("child killed", child=str(post.peer), child_pid=post.pid, by="supervisor", why=why)

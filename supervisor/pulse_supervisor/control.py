@@ -19,6 +19,10 @@ class Ready(Message, frozen=True):
     """child → supervisor: I can do my work."""
 
 
+class Tick(Message, frozen=True):
+    """child → supervisor: I still turn. Said by the hub, in `poll`."""
+
+
 class Kill(Message, frozen=True):
     """child → supervisor: end that process now. `why` is told to those who are told of its death."""
 
@@ -73,5 +77,5 @@ class Died(Message, frozen=True):
     box: bytes
 
 
-FromChild = Ready | Kill | Rewire | DiedSeen
+FromChild = Ready | Tick | Kill | Rewire | DiedSeen
 FromSupervisor = Drain | NewWire | Died

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pulse_supervisor.control import Died, DiedSeen, FromSupervisor, Kill, NewWire, Peer, Ready, Rewire
+from pulse_supervisor.control import Died, DiedSeen, FromSupervisor, Kill, NewWire, Peer, Ready, Rewire, Tick
 from pulse_supervisor.events import Event, Joined, Left, Orphaned, Said
 from pulse_supervisor.mailbox import Mailbox
 from pulse_supervisor.spec import Seat
@@ -24,6 +24,8 @@ class Hub:
         self._events = Mailbox()
         self._selector.register(self._events, selectors.EVENT_READ, lambda _: None)
         self._orphaned = False
+        self._tick_s = seat.tick_s
+        self._ticked = 0.0
         self._control = Wire(seat.control, incoming=FromSupervisor)
         self._selector.register(self._control, selectors.EVENT_READ)
         self._wires: dict[Peer, tuple[int, Wire]] = {}
@@ -42,7 +44,13 @@ class Hub:
         return {peer: incarnation for peer, (incarnation, _) in self._wires.items()}
 
     def poll(self, timeout_s: float | None) -> list[Event]:
-        """What has happened; waits for it for so long (None: for ever). Callbacks of `watch` run in here."""
+        """What has happened; waits for it for so long (None: for ever). Callbacks of `watch` run in here.
+
+        With `Child.silent_s` it returns, with nothing if need be, often enough to say that we still turn.
+        """
+        if self._tick_s:
+            timeout_s = self._tick_s if timeout_s is None else min(timeout_s, self._tick_s)
+            self._tick(time.monotonic())
         self._events.quiet = True
         try:
             for key, mask in self._selector.select(0 if self._events else timeout_s):
@@ -118,6 +126,11 @@ class Hub:
         self._control.close()
         self._selector.close()
         self._events.close()
+
+    def _tick(self, now: float) -> None:
+        if now >= self._ticked + self._tick_s:
+            self._ticked = now
+            self._tell(Tick())
 
     def _tell(self, message: Message) -> None:
         try:

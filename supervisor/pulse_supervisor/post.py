@@ -5,6 +5,7 @@ import mmap
 import os
 import signal
 import socket
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,10 @@ class Post:
     box: mmap.mmap | None = None
     started: float = 0.0
     ready: bool = False
+    heard: float = 0.0
+    """When it last said something."""
+    silent: float | None = None
+    """When it was first found to be silent."""
     due: float | None = None
     """When to start it (again); None: not at all."""
     deadline: float | None = None
@@ -63,6 +68,7 @@ class Post:
         self.control = Wire(control, incoming=FromChild)
         self.box = seat.box
         self.started, self.due, self.ready = now, None, False
+        self.heard, self.silent = now, None
         self.deadline, self.expected, self.why = None, False, None
         if self.box is not None and hasattr(mmap, "MADV_DONTFORK"):
             self.box.madvise(mmap.MADV_DONTFORK)  # children that are forked later have no business with it
@@ -79,7 +85,10 @@ class Post:
 
     def hear(self, *, everything: bool = False) -> list[Any]:
         """What it says."""
-        return [] if self.control is None else self.control.receive(everything=everything)
+        found = [] if self.control is None else self.control.receive(everything=everything)
+        if found:
+            self.heard, self.silent = time.monotonic(), None
+        return found
 
     def drain(self, grace_s: float, now: float, *, late: str = "it did not drain in time") -> None:
         """Ask it to end. It is killed if it has not when its grace, and a little more, is over."""

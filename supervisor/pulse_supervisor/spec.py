@@ -27,6 +27,8 @@ class Child:
     restart: Restart = field(default_factory=Restart)
     ready_s: float = 10.0
     """Without READY by then it is killed."""
+    silent_s: float | None = None
+    """Killed when its hub was not polled for so long, because it is stopped or stuck; None: it may be."""
     grace_s: float = 5.0
     """How long a drain may take."""
     stop_stage: int = 0
@@ -68,6 +70,8 @@ class Seat:
     wires: "dict[Peer, tuple[int, socket.socket]]"
     """For each peer that lives: its incarnation and our end of the wire."""
     box: mmap.mmap | None = None
+    tick_s: float = 0.0
+    """How often the supervisor wants to hear that it turns; 0: never."""
     first: bool = False
     """The tree is coming up for the first time: what is wrong now is a reason not to start."""
     facts: Mapping[str, Any] = field(default_factory=dict)

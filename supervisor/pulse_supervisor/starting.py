@@ -12,6 +12,9 @@ from pulse_supervisor.roster import Roster
 from pulse_supervisor.spec import Log, Seat
 from pulse_supervisor.wiring import hand_over
 
+TICKS = 5
+"""So many are said in the time after which a child counts as stuck."""
+
 
 class Starting:
     """`is_up` once every kind of the table has been READY. `failed` is told of a child that could not be forked."""
@@ -91,6 +94,7 @@ class Starting:
                 control=control,
                 wires=wires,
                 box=mmap.mmap(-1, post.spec.box_bytes) if post.spec.box_bytes else None,
+                tick_s=(post.spec.silent_s or 0.0) / TICKS,
                 first=not self.is_up,
                 facts=self._facts,
             )
