@@ -41,7 +41,7 @@ def _actor(settings: RuntimeSettings, kind: str, stage: int) -> Child:
         kind=kind,
         main=_main(kind),
         stop_stage=stage,
-        grace_s=max(settings.grace_s, 5.0) if kind == "reporter" else 3.0,
+        grace_s=min(max(settings.grace_s, 3.0), 10.0) if kind == "reporter" else 3.0,
         ready_s=20.0 + settings.lease_s,
         silent_s=settings.stuck_s,
         refusals=_REFUSALS,

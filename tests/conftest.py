@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ("fix_cluster", "fix_embedded", "fix_leaks", "fix_skips")
+pytest_plugins = ("fix_cluster", "fix_embedded", "fix_leaks", "fix_scene", "fix_skips")
 
 # No deadline: two busy cores make any single example slow, and what must be fast has a benchmark.
 settings.register_profile("default", deadline=None, derandomize=False, max_examples=50)

@@ -1,5 +1,7 @@
 """Turns executors' demand into claims, and forwards what it got without looking into it."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -20,6 +22,10 @@ UNSEEN_S = 0.75
 FAST_S = 0.005
 PARKING_S = 1.0
 STREAK = 3
+FRESH_BEATS = 1.0
+"""A claim that was asked for longer ago may have been given back since, as one that nobody holds (reporter.LOST_BEATS):
+it is asked for again before it is delivered. Answers are late after a lost connection, or when we were stopped."""
+LEAVE_S = 1.0
 MOST = 1000
 
 
@@ -40,6 +46,8 @@ class Holder:
     executor: int = 0
     request: int = 0
     slots: int = 0
+    asked: float = 0.0
+    wanted: int = 0
     batches: list[Batch] = field(default_factory=list)
     to_fetch: list[tuple[int, str]] = field(default_factory=list)
 
@@ -47,12 +55,23 @@ class Holder:
 class Claimer:
     """One question at a time; claims while there is demand and work, parks and polls when there is none."""
 
-    def __init__(self, office: Office, line: Asker, settings: RuntimeSettings, identity: Identity, log: Log) -> None:
+    def __init__(
+        self,
+        office: Office,
+        line: Asker,
+        settings: RuntimeSettings,
+        identity: Identity,
+        log: Log,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._office = office
         self._line = line
         self._name = settings.name
         self._identity = identity
         self._log = log
+        self._clock = clock
+        self._fresh_s = FRESH_BEATS * settings.beat_s
         self._queues = texts(name for name, _ in settings.queues).encode()
         self._shares = numbers(share for _, share in settings.queues).encode()
         self._holders: dict[Peer, Holder] = {}
@@ -68,7 +87,7 @@ class Claimer:
         self._parking_since: float | None = None
         self._pause_s = FAST_S
         self._paused: tuple[bool, tuple[str, ...]] = (False, ())
-        self._draining = False
+        self._leave_at: float | None = None
         self._now = 0.0
         self.done: int | None = None
 
@@ -82,9 +101,8 @@ class Claimer:
             self._deaths.append(event)
             self._mourn()
         elif isinstance(event, Drain | Orphaned):
-            self.done = 0 if self._claiming is None else None
             self._holders.clear()
-            self._draining = True
+            self._leave_at = now + LEAVE_S
 
     def notified(self, _: str) -> None:
         """A producer has added something to one of the queues, perhaps ours."""
@@ -92,8 +110,8 @@ class Claimer:
 
     def wake(self, now: float) -> float | None:
         self._now = now
-        if self._draining:
-            self.done = 0 if self._claiming is None else None
+        if self._leave_at is not None:  # a claim whose answer never comes is given back when its executor has ended
+            self.done = 0 if self._claiming is None or now >= self._leave_at else None
             return now + 0.05
         if not self._line.idle:
             return None
@@ -186,7 +204,8 @@ class Claimer:
             holder.slots = 0
             self._office.kill(peer, holder.incarnation, f"it may not claim: {refusal.message}")
 
-        slots = min(holder.slots, MOST)
+        slots = holder.wanted = min(holder.slots, MOST)
+        holder.asked = self._clock()
         return claims.claim(holder.executor, holder.request, self._queues, self._shares, slots, claimed, refused)
 
     def _found(self, peer: Peer, holder: Holder, found: claims.Claim) -> None:
@@ -209,9 +228,14 @@ class Claimer:
         self._look_at = min(self._look_at, self._now)
 
     def _deliver(self, peer: Peer, holder: Holder) -> None:
-        if not holder.to_fetch:
+        if holder.to_fetch:
+            return
+        if self._clock() < holder.asked + self._fresh_s:
             self._office.send(peer, Claimed(holder.request, holder.batches))
-            holder.batches = []
+        else:
+            holder.slots = holder.wanted
+            self._turns.append(peer)
+        holder.batches = []
 
     def _fetch(self, peer: Peer, holder: Holder) -> Question:
         number, token = holder.to_fetch[0]

@@ -1,6 +1,8 @@
 """The only writer of outcomes: reports, extensions, burials, reaps and retention."""
 
+import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -34,6 +36,8 @@ MOST_BYTES = 8 << 20
 HEARTBEAT = Peer("heartbeat", 1)
 WATCHDOG = Peer("watchdog", 1)
 UNFLUSHED = 5
+LOST_BEATS = 3.5
+"""Longer than a claimer takes to deliver (claimer.FRESH_BEATS), and executor and heartbeat take to say so."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,15 @@ class Reporter:
     """Reports wait for the disk, executors do not: what comes while a transaction commits goes into the next one."""
 
     def __init__(
-        self, office: Office, settling: Asker, extending: Asker, upkeep: Upkeep, settings: RuntimeSettings, log: Log
+        self,
+        office: Office,
+        settling: Asker,
+        extending: Asker,
+        upkeep: Upkeep,
+        settings: RuntimeSettings,
+        log: Log,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._office = office
         self._settling = settling
@@ -69,7 +81,8 @@ class Reporter:
         self._buried_last = False
         self._beaten: dict[int, Held] = {}
         self._watching = False
-        self._unheld: set[int] = set()
+        self._unheld: dict[tuple[int, str], float] = {}
+        self._clock = clock
         self._end_at: float | None = None
         self._now = 0.0
         self.done: int | None = None
@@ -208,9 +221,10 @@ class Reporter:
             refused, unheld = rows[0]
             if refused:
                 self._office.send(HEARTBEAT, Refused([int(each) for each in refused.split(b",")]))
-            self._release(msgspec.json.decode(unheld or b"[]", type=list[tuple[int, str]]))
+            self._release(msgspec.json.decode(unheld or b"[]", type=list[tuple[int, str]]), asked)
 
-        self._extending.ask(reports.extend(held, 2 * self._beat_s, extended), now)
+        asked = self._clock()
+        self._extending.ask(reports.extend(held, extended), now)
 
     def _watch(self) -> None:
         """Beside the beats, not behind retention: a watchdog that hears nothing for long begins afresh."""
@@ -223,10 +237,15 @@ class Reporter:
             self._watching = True
             self._extending.ask(reports.standing(watched), self._now)
 
-    def _release(self, unheld: list[tuple[int, str]]) -> None:
-        """A claim that its executor does not hold twice in a row is given back: its delivery was lost."""
-        lost = [(claim, token) for claim, token in unheld if claim in self._unheld]
-        self._unheld = {claim for claim, _ in unheld}
+    def _release(self, unheld: list[tuple[int, str]], asked: float) -> None:
+        """A claim that its executor does not hold, beat after beat, is given back: its delivery was lost.
+
+        By our own clock, from the first answer that said so to the last question: a stop of ours in between, or a jump
+        of the database's clock, must not make a delivery look lost that is on its way.
+        """
+        now = self._clock()
+        self._unheld = {each: self._unheld.get(each, now) for each in unheld}
+        lost = [each for each, since in self._unheld.items() if asked - since >= LOST_BEATS * self._beat_s]
         if lost:
 
             def released(rows: list[Row]) -> None:

@@ -59,14 +59,14 @@ def report(reports: Sequence[Report], then: Then, otherwise: Callable[[RefusalEr
     )
 
 
-def extend(held: Sequence[Held], age_s: float, then: Then) -> Question:
+def extend(held: Sequence[Held], then: Then) -> Question:
     """Who is refused, with commas; and which claims of theirs nobody holds, as JSON pairs of claim and token."""
     sql = b"""select array_to_string(pulse.extend($1), ','), (
       select coalesce(json_agg(json_build_array(u.claim, u.token)), '[]')
-        from pulse.unheld($1, $2, $3 * interval '1 s') u)"""
+        from pulse.unheld($1, $2) u)"""
     executors = numbers(each.executor for each in held)
     claims = numbers(claim for each in held for claim in each.claims)
-    return Question("extend", sql, _bytes([executors, claims, str(age_s)]), then, deadline_s=5.0)
+    return Question("extend", sql, _bytes([executors, claims]), then, deadline_s=5.0)
 
 
 def give_back(claims: Sequence[tuple[int, str]], then: Then) -> Question:

@@ -402,7 +402,7 @@ function pulse.bury(executor bigint, why text, claims bigint[], tokens uuid[], m
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9bd9a255ebae9e274581a70e182139fc
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 be59cb124c0feb852b92bc241e7582ec
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 726045219b62ff93fa9b947e2d8d87db
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 66db6b21f1fdbd632e9fc4648f6f26f2
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
@@ -444,7 +444,7 @@ function pulse.extend(executors bigint[]) returns bigint[]
 function pulse.fail(claims bigint[], tokens uuid[], positions integer[], errors text[], delays_ms bigint[] DEFAULT NULL::bigint[], took_us bigint[] DEFAULT NULL::bigint[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 ac4e3bae91341999ce2d65929fe79127
 function pulse."fetch"(claim bigint, token uuid) returns text
-  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 011e525969a66e55531503bd04666a2b
+  sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 b8b40aa58c97e58493c89c835bc53c56
 function pulse.find(id uuid) returns SETOF pulse.log
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
 function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane smallint, xid xid8)
@@ -569,8 +569,8 @@ function pulse.state_of(j pulse.log, OUT status text, OUT executor bigint, OUT s
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6bec4bc60c56577133d4c1d952bf21ac
 function pulse.took_of(mask bit varying, hit bit varying, took integer[]) returns integer[]
   sql immutable set search_path=pg_catalog, pg_temp md5 819d34c16670da4c15fe8d03847aa1b0
-function pulse.unheld(executors bigint[], held bigint[], age interval, OUT claim bigint, OUT token uuid) returns SETOF record
-  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c2c43ab2eaf8325dfd9d806a1923500f
+function pulse.unheld(executors bigint[], held bigint[], OUT claim bigint, OUT token uuid) returns SETOF record
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 0850a0ac4571f48329c784671fc371ed
 function pulse.unpark(queues text[]) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 c1c4adc99a9f264974187ec1808bbffd
 function pulse.uuid7() returns uuid
@@ -684,7 +684,7 @@ function pulse.size_of(json,json): nobody but the owner
 function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner
 function pulse.state_of(pulse.log): nobody but the owner
 function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner
-function pulse.unheld(bigint[],bigint[],interval): nobody but the owner
+function pulse.unheld(bigint[],bigint[]): nobody but the owner
 function pulse.unpark(text[]): nobody but the owner
 function pulse.uuid7(): nobody but the owner
 function pulse.uuid7_at(uuid): nobody but the owner

@@ -38,9 +38,34 @@ def test_a_request_that_is_repeated_gets_the_same_batches(store: Store) -> None:
     first = store.claim()
     store.enqueue(priority=9)
     again = ask_again(store)
-    assert [(batch.claim, batch.token) for batch in again] == [(batch.claim, batch.token) for batch in first]
+    assert [batch.claim for batch in again] == [batch.claim for batch in first]
     fetched = [json.loads(store.ask("select pulse.fetch(%s, %s)", batch.claim, batch.token)) for batch in again]
     assert fetched == [batch.jobs for batch in first]
+
+
+def test_a_request_that_is_repeated_gets_new_tokens_and_the_old_ones_mean_nothing(store: Store) -> None:
+    """Whoever saw that nobody held the batch must not give it back once it is on its way again."""
+    store.enqueue()
+    (first,) = store.claim()
+    (again,) = ask_again(store)
+    give_back = "select pulse.give_back_claims(%s, %s, 'release', null)"
+    assert store.ask(give_back, [first.claim], [first.token]) == 0
+    assert store.settle(first) == 0
+    assert store.ask("select pulse.fetch(%s, %s)", first.claim, first.token) is None
+    assert store.settle(again, "1") == 1
+
+
+def test_what_was_given_back_is_not_in_the_answer_to_a_request_that_is_repeated(store: Store) -> None:
+    store.enqueue(priority=7)
+    store.enqueue()
+    urgent, other = store.claim()
+    assert store.close(urgent, "release") == 1
+    (still_ours,) = ask_again(store)
+    assert still_ours.claim == other.claim
+    assert store.settle(still_ours, "1") == 1
+    (anew,) = ask_again(store)
+    assert anew.jobs == urgent.jobs
+    assert anew.claim != urgent.claim
 
 
 def test_the_same_number_of_another_executor_is_another_request(store: Store, connect: Connect) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +10,7 @@ import psycopg
 from stress.line import Line
 from stress.record import Seen
 
+NOBODY = UUID(int=0)
 QUEUES, SHARES = ["mail", "billing"], [1, 2]
 ENDINGS = ("fail", "fail", "dead", "cancel", "release", "lost", "snooze", "suspect")
 CLAIM = "select claim, token, n, jobs from pulse.claim(%s, %s, %s, %s, %s, %s)"
@@ -56,7 +57,7 @@ class Claimer:
         try:
             batches = self.claim(slots, most_bytes)
             if batches and self._dice.random() < 0.05:
-                self._ask_again(batches, slots, most_bytes)
+                batches = self._ask_again(batches, slots, most_bytes)
         except psycopg.errors.ObjectNotInPrerequisiteState:  # reaped
             self._settle_late()
             self._register()
@@ -99,15 +100,26 @@ class Claimer:
         self.executor: int = self._line.ask(REGISTER, "slow" if self._slow else "quick")
         self._request = 0
 
-    def _ask_again(self, batches: list[Batch], slots: int, most_bytes: int) -> None:
-        assert self._batches(slots, most_bytes) == batches, "asked again, another batch"
+    def _ask_again(self, batches: list[Batch], slots: int, most_bytes: int) -> list[Batch]:
+        """The same batches under new tokens; the old ones mean nothing any more."""
+        again = self._batches(slots, most_bytes)
+        assert [replace(each, token=NOBODY) for each in again] == [replace(each, token=NOBODY) for each in batches], (
+            "asked again, another batch"
+        )
+        late = self._line.ask(SETTLE, *_settle_values(batches, ["1" * len(batch) for batch in batches]))
+        assert late == 0, "a settle by a token that was replaced took effect"
+        return again
 
     def _batches(self, slots: int, most_bytes: int) -> list[Batch]:
         rows = self._line.read(CLAIM, self.executor, self._request, QUEUES, SHARES, slots, most_bytes)
         return [self._batch(*row) for row in rows if row[0] is not None]  # else busy
 
     def _batch(self, claim: int, token: UUID, count: int, text: str | None) -> Batch:
-        jobs = json.loads(text or self._line.ask("select pulse.fetch(%s, %s)", claim, token))
+        text = text or self._line.ask("select pulse.fetch(%s, %s)", claim, token)
+        if text is None:
+            assert self._line.ask(ENDED, self.executor), "the jobs of a lease that is ours are not to be had"
+            raise psycopg.errors.ObjectNotInPrerequisiteState("reaped before its jobs were fetched")
+        jobs = json.loads(text)
         seqs = self._line.ask("select seqs from pulse.claim where id = %s", claim)
         assert count == len(jobs) == len(seqs)
         return Batch(claim, token, jobs, seqs)

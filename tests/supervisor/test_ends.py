@@ -215,3 +215,27 @@ def test_two_hundred_restarts_leave_nothing_behind(tmp_path: Path) -> None:
         assert max(grown) < 1 << 20, grown
         titles = {each.cmdline()[0] for each in watched[0].children(recursive=True)}
         assert titles == {"pulse: a-1 [test]", "pulse: b-1 [test]", "pulse: guard [test]"}
+
+
+def test_a_child_that_is_stopped_is_found_silent_and_replaced(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("mixer", silent_s=0.5), kind("lamp")) as tree:
+        tree.up()
+        tree.kill("lamp-1", signal.SIGSTOP)  # it may be silent
+        tree.kill("mixer-1", signal.SIGSTOP)
+        assert tree.until("child killed", child="mixer-1")["why"].startswith("silent for")
+        tree.until("child ready", child="mixer-1")
+        assert tree.said("child killed", child="lamp-1") == []
+        tree.kill("lamp-1", signal.SIGCONT)
+
+
+def test_a_supervisor_that_was_stopped_itself_finds_nobody_silent(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("mixer", silent_s=0.5, count=3)) as tree:
+        tree.up()
+        tree.signal(signal.SIGSTOP)
+        assert eventually(lambda: psutil.Process(tree.process.pid).status() == psutil.STATUS_STOPPED, within_s=5)
+        time.sleep(1.0)  # longer than a child may be silent
+        tree.signal(signal.SIGCONT)
+        time.sleep(1.0)
+        tree.signal(signal.SIGTERM)
+        assert tree.ended() == 0
+        assert tree.said("child killed") == []

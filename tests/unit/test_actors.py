@@ -4,6 +4,7 @@ import mmap
 from pathlib import Path
 
 import pytest
+from actor_kit import TOKEN, Recorder
 
 from pulse_runtime import black_box, topology
 from pulse_runtime.actors.heartbeat import Heartbeat
@@ -15,30 +16,7 @@ from pulse_runtime.holding import Holdings
 from pulse_runtime.messages import Batch, Beat, Ending, Extend, Held, Maintain, Reap, Refused, Standing, Watch, Watched
 from pulse_supervisor import Died, Joined, Left, Message, Peer, Said
 
-TOKEN = "01890a5d-ac96-774b-bcce-b302099a8057"
 EXECUTOR, REPORTER = Peer("executor", 1), Peer("reporter", 1)
-
-
-class Recorder:
-    """An office that only writes down."""
-
-    def __init__(self) -> None:
-        self.peers: dict[Peer, int] = {}
-        self.sent: list[tuple[Peer, Message]] = []
-        self.killed: list[tuple[Peer, int, str]] = []
-        self.mourned: list[Died] = []
-
-    def send(self, peer: Peer, message: Message) -> None:
-        self.sent.append((peer, message))
-
-    def broadcast(self, kind: str, message: Message) -> None:
-        self.sent.append((Peer(kind, 0), message))
-
-    def kill(self, peer: Peer, incarnation: int, why: str) -> None:
-        self.killed.append((peer, incarnation, why))
-
-    def seen(self, death: Died) -> None:
-        self.mourned.append(death)
 
 
 def heartbeat() -> tuple[Heartbeat, Recorder]:
@@ -186,6 +164,17 @@ def test_a_claim_leaves_the_box_when_everything_about_it_is_durable() -> None:
     assert holdings.claims == []
     del held
     memory.close()
+
+
+def test_a_heartbeat_that_was_stopped_itself_calls_nobody_silent() -> None:
+    actor, office = heartbeat()
+    actor.receive(Said(EXECUTOR, Beat(7, []), 3), now=101.0)
+    actor.wake(now=102.0)
+    actor.wake(now=150.0)
+    assert office.killed == []
+    for second in range(151, 177):
+        actor.wake(now=float(second))
+    assert office.killed == [(EXECUTOR, 3, "silent for 26.0 s")]
 
 
 def test_every_actor_of_a_wire_exists_and_no_message_has_two_meanings() -> None:

@@ -103,9 +103,14 @@ begin
   if not found then
     raise exception 'executor % has ended and may not claim', claim.executor using errcode = 'object_not_in_prerequisite_state';
   end if;
+  -- Asked again: what is still leased, under new tokens. Whoever saw that nobody held it and gives it back by the old
+  -- token comes too late; what was given back before is not ours any more, and the request is as if it had found nothing.
   return query
-    select c.id, c.token, c.queue, c.priority, c.lane, cardinality(c.ids), null::text
-      from pulse.claim c where c.executor = claim.executor and c.request = claim.request and c.ids <> '{}' order by c.id;
+    with again as (
+      update pulse.lease l set token = gen_random_uuid() from pulse.claim c
+       where c.executor = claim.executor and c.request = claim.request and c.ids <> '{}' and l.claim = c.id
+      returning c.id, l.token, c.queue, c.priority, c.lane, cardinality(c.ids) as n)
+    select a.id, a.token, a.queue, a.priority, a.lane, a.n, null::text from again a order by a.id;
   if found then return; end if;
 
   began := clock_timestamp();
@@ -294,7 +299,7 @@ $$;
 -- fetch: the jobs of a claim, for a batch that was too large to come with it or a reply that was lost.
 --
 -- sent by   claimer, after the claim's commit
--- returns   the jobs as one JSON array in the order of their positions; null if the claim is not that executor's
+-- returns   the jobs as one JSON array in the order of their positions; null if the lease is no longer that token's
 create function pulse.fetch(claim bigint, token uuid) returns text
   language sql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -305,5 +310,5 @@ create function pulse.fetch(claim bigint, token uuid) returns text
       select pulse.wire(d.id, d.kind, d.args, d.attempt, d.charged, d.max_attempts, d.suspect, d.tenant, d.project, d.key,
                         d.schedule_id, d.occurrence, d.options, d.trace, d.meta) as wire
         from pulse.log d where d.id = u.id and d.seq = u.seq) j on true
-   where c.id = $1 and c.token = $2
+   where c.id = $1 and exists (select from pulse.lease l where l.claim = $1 and l.token = $2)
 $$;

@@ -22,14 +22,13 @@ begin
   given_back := pulse.give_back(bury.executor, rest, why);
 end $$;
 
--- unheld: claims that are leased to these executors although they do not hold them: a delivery that was lost on its way.
+-- unheld: claims that are leased to these executors although they do not hold them: a delivery that was lost, or is on its way.
 --
--- sent by   reporter, with every beat; a claim that is told twice in a row is given back
--- takes     held: the claims that they believe to hold; age: younger ones may still be on their way
-create function pulse.unheld(executors bigint[], held bigint[], age interval, out claim bigint, out token uuid) returns setof record
+-- sent by   reporter, with every beat; a claim that is told so beat after beat is given back
+-- takes     held: the claims that they believe to hold
+create function pulse.unheld(executors bigint[], held bigint[], out claim bigint, out token uuid) returns setof record
   language sql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
-  select l.claim, l.token from pulse.lease l join pulse.claim c on c.id = l.claim
-   where l.executor = any (executors) and l.claim <> all (held) and c.at < pulse.now() - age
+  select l.claim, l.token from pulse.lease l where l.executor = any (executors) and l.claim <> all (held)
 $$;
 
 -- give_back_claims: end all open deliveries of these claims with one ending.

@@ -1,0 +1,97 @@
+"""Handlers that end their process: who is charged and who is not, alone and among neighbours."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from embedded_kit import ask, eventually
+from runtime_kit import Runtime
+from scene_kit import BOOT_S, Scene
+
+CAUSES = {"segfault": "segfault", "exit": "exited with status 0", "kill": "SIGKILL", "oom": "SIGKILL"}
+QUICKLY = '{"retry": {"kind": "fixed", "first_s": 0.1}}'
+
+
+@contextlib.contextmanager
+def little_memory(runtime: Runtime, actor: str, *, mib: int = 160) -> Iterator[None]:
+    """The actor in a cgroup of its own, and a kernel that kills whoever takes more; that it did is asserted.
+
+    Where no cgroup can be made, the handler kills itself once it has taken that much: untested is the kernel's part.
+    """
+    folder = Path(f"/sys/fs/cgroup/memory/pulse-test-{os.getpid()}")
+    if not os.access(folder.parent, os.W_OK):
+        yield
+        return
+    folder.mkdir()
+    try:
+        (folder / "memory.limit_in_bytes").write_text(str(mib << 20))
+        (folder / "cgroup.procs").write_text(str(runtime.pid_of(actor)))
+        yield
+        assert "oom_kill 1" in (folder / "memory.oom_control").read_text(), "the kernel did it"
+    finally:
+        assert eventually(lambda: not (folder / "cgroup.procs").read_text().split(), within_s=5)
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("how", CAUSES)
+def test_a_crash_alone_is_charged_with_its_cause(scene: Scene, how: str) -> None:
+    with scene.runtime(executors=1) as runtime, contextlib.ExitStack() as limits:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        if how == "oom":
+            limits.enter_context(little_memory(runtime, "executor-1"))
+        (job,) = scene.producer.send("crash", {"how": how}, options=QUICKLY)
+        assert scene.finishes(15)
+        assert scene.endings() == ["crash"]
+        told = ask(scene.dsn, "select error from pulse.failure")
+        assert told.startswith("its executor ")
+        assert CAUSES[how] in told
+        assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{job}')") == "(COMPLETED,1)"
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+@pytest.mark.parametrize("how", CAUSES)
+def test_a_crash_among_neighbours_charges_nobody_and_the_next_one_alone_charges_its_cause(
+    scene: Scene, how: str
+) -> None:
+    with scene.runtime(executors=1) as runtime, contextlib.ExitStack() as limits:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        if how == "oom":
+            limits.enter_context(little_memory(runtime, "executor-1"))
+        neighbours = scene.producer.send("work", {"ms": 300}, count=3)
+        assert scene.flies(3)
+        (culprit,) = scene.producer.send("crash", {"how": how, "attempts": 2, "after_ms": 100}, options=QUICKLY)
+        assert eventually(lambda: ask(scene.dsn, "select count(*) from pulse.failure") >= 4, within_s=10)
+        assert scene.finishes(20)
+        assert ask(scene.dsn, _told(culprit)) == ["suspect", "crash"]
+        for job in neighbours:
+            assert ask(scene.dsn, _told(job)) == ["suspect"]
+            assert ask(scene.dsn, f"select charged from pulse.get('{job}')") == 0
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+def test_a_poison_job_is_a_dead_letter_after_three_crashes_and_its_neighbours_are_never_charged(scene: Scene) -> None:
+    with scene.runtime() as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        with scene.flow(ms=100, count=2, every_s=0.1):
+            assert scene.flies(1)
+            (poison,) = scene.producer.send("crash", {"how": "kill", "attempts": 99}, options=QUICKLY)
+            assert eventually(
+                lambda: ask(scene.dsn, f"select status from pulse.get('{poison}')") == "DEAD_LETTERED", within_s=30
+            )
+        assert scene.finishes(20)
+        told = ask(scene.dsn, _told(poison))
+        assert told.count("crash") == 3
+        assert set(told) <= {"crash", "suspect"}
+        others = "select coalesce(max(charged), 0) from pulse.jobs where status = 'COMPLETED'"
+        assert ask(scene.dsn, others) == 0
+        assert ask(scene.dsn, f"select charged from pulse.get('{poison}')") == 3
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+def _told(job: str) -> str:
+    return f"select array_agg(ending order by attempt) from pulse.failure where id = '{job}'"

@@ -1,0 +1,245 @@
+"""Processes killed, stopped and replaced under load: nothing is lost, and nobody notices who need not."""
+
+import signal
+import time
+
+import psutil
+import pytest
+from embedded_kit import ask, eventually
+from faults.proxy import FaultProxy
+from runtime_kit import Runtime
+from scene_kit import ACTORS, BOOT_S, SHORT, Scene, descriptors, freeze, said
+
+
+@pytest.mark.parametrize("actor", ACTORS)
+def test_any_actor_can_be_killed_under_load_and_nothing_is_lost(scene: Scene, actor: str) -> None:
+    with scene.runtime() as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        with scene.flow(ms=100):
+            assert scene.flies(5), "jobs must be in flight"
+            mark = runtime.log.mark()
+            pid = runtime.kill(actor)
+            runtime.wait_for("child ready", child=actor, after=mark, within_s=10)
+            assert runtime.pid_of(actor, other_than=pid)
+            (after,) = scene.producer.send("work", {"ms": 1})
+            done = f"select status from pulse.get('{after}')"
+            assert eventually(lambda: ask(scene.dsn, done) == "COMPLETED", within_s=10)
+        assert scene.finishes(15)
+        expected = [["suspect"], ["crash"], []] if actor == "executor-1" else [[]]
+        assert scene.endings() in expected, "only an executor's death makes jobs run again"
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+def test_deaths_leave_no_descriptor_and_no_process_behind(scene: Scene) -> None:
+    with scene.runtime() as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        scene.producer.send("work", count=10)
+        assert scene.finishes(10)
+        before, processes = descriptors(runtime), len(runtime.processes())
+        for actor in ACTORS:
+            mark = runtime.log.mark()
+            runtime.kill(actor)
+            runtime.wait_for("child ready", child=actor, after=mark, within_s=10)
+        scene.producer.send("work", count=10)
+        assert scene.finishes(10)
+        assert eventually(lambda: descriptors(runtime) == before, within_s=5), (before, descriptors(runtime))
+        assert len(runtime.processes()) == processes
+        assert runtime.stop() == 0
+        assert runtime.processes() == []
+
+
+def test_a_stopped_executor_is_killed_before_its_lease_lapses_and_its_jobs_are_not_charged(scene: Scene) -> None:
+    with scene.runtime(**SHORT) as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        scene.producer.send("work", {"ms": 800}, count=20)
+        assert scene.flies(20)
+        mark = runtime.log.mark()
+        pid = runtime.kill("executor-1", signal.SIGSTOP)
+        killed = runtime.wait_for("child killed", child="executor-1", after=mark, within_s=5)
+        assert killed["why"].startswith("silent for")
+        assert runtime.pid_of("executor-1", other_than=pid)
+        assert scene.finishes(15)
+        assert (scene.endings(), scene.most_charged()) == (["lost"], 0)
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+def test_a_stopped_reporter_is_replaced_before_anyone_reaps_and_no_job_runs_twice(scene: Scene) -> None:
+    with scene.runtime(name="stopped") as runtime, scene.runtime(name="watching", executors=1) as watching:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        watching.wait_for("tree up", within_s=BOOT_S)
+        scene.producer.send("work", {"ms": 6000}, count=12)
+        assert scene.flies(12)
+        began = time.monotonic()
+        runtime.kill("reporter-1", signal.SIGSTOP)
+        killed = runtime.wait_for("child killed", child="reporter-1", within_s=8)
+        assert killed["why"].startswith("silent for")
+        assert scene.finishes(20)
+        assert time.monotonic() - began > 5.0, "longer than the lease"
+        assert (scene.endings(), said(watching, "executor reaped")) == ([], [])
+        assert (runtime.stop(), watching.stop()) == (0, 0)
+    assert scene.problems() == []
+
+
+def test_a_frozen_host_is_reaped_and_what_it_says_after_the_thaw_changes_nothing(scene: Scene) -> None:
+    with (
+        scene.runtime(name="frozen", executors=1, **SHORT) as frozen,
+        scene.runtime(name="alive", executors=1, **SHORT) as alive,
+    ):
+        frozen.wait_for("tree up", within_s=BOOT_S)
+        alive.wait_for("tree up", within_s=BOOT_S)
+        scene.producer.send("work", {"ms": 700}, count=20)
+        assert scene.flies(20)
+        freeze(frozen, signal.SIGSTOP)
+        alive.wait_for("executor reaped", within_s=10)
+        assert scene.finishes(15)
+        assert scene.endings() == ["lost"]
+        mark = frozen.log.mark()
+        freeze(frozen, signal.SIGCONT)
+        frozen.wait_for("registered", after=mark, within_s=15)
+        scene.producer.send("work", {"ms": 50}, count=30)
+        assert scene.finishes(15)
+        assert scene.most_charged() == 0
+        assert (frozen.stop(), alive.stop()) == (0, 0)
+    assert scene.problems() == []
+
+
+def test_a_stopped_supervisor_that_goes_on_kills_nobody(scene: Scene) -> None:
+    with scene.runtime(**SHORT) as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        before = runtime.pids()
+        with scene.flow():
+            assert scene.flies(1)
+            runtime.kill("supervisor", signal.SIGSTOP)
+            time.sleep(4.0)  # longer than an actor may be silent
+            runtime.kill("supervisor", signal.SIGCONT)
+            time.sleep(1.0)
+        assert runtime.pids() == before
+        assert scene.finishes(10)
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+def test_a_claimer_killed_right_after_its_commit_leaves_a_batch_that_its_executor_still_gets(scene: Scene) -> None:
+    with FaultProxy(scene.dsn) as proxy, scene.runtime(through=proxy, executors=1) as runtime:
+        runtime.wait_for("registered", within_s=BOOT_S)
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        ask(scene.dsn, "select pulse.pause(null, 'me', 'so that the next claim finds something')")
+        runtime.wait_for("paused", within_s=5)
+        scene.producer.send("work", {"ms": 10}, count=5)
+        trap = proxy.swallow("pulse.claim(")
+        proxy.refuse()  # it cannot ask again
+        ask(scene.dsn, "select pulse.resume(null)")
+        assert trap.wait(within_s=10).is_committed
+        assert scene.in_flight() == 5, "claimed, committed, and nobody knows"
+        mark = runtime.log.mark()
+        runtime.kill("claimer-1")
+        proxy.heal()
+        runtime.wait_for("child ready", child="claimer-1", after=mark, within_s=10)
+        assert scene.finishes(10)
+        assert scene.endings() == []
+        assert said(runtime, "claim released") == [], "it was delivered, not given back"
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+def test_a_killed_supervisor_leaves_no_orphans_and_its_next_life_runs_its_jobs(scene: Scene) -> None:
+    with scene.runtime() as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        with scene.flow(ms=300):
+            assert scene.flies(8)
+            runtime.kill("supervisor")
+            assert eventually(lambda: runtime.processes() == [], within_s=5)
+        assert scene.in_flight() >= 1
+    with scene.runtime() as again:
+        again.wait_for("took over", within_s=10)
+        assert scene.finishes(15)
+        assert set(scene.endings()) <= {"lost"}
+        assert again.stop() == 0
+    assert scene.problems() == []
+
+
+def test_a_second_sigterm_ends_it_within_three_seconds_and_the_next_life_has_its_jobs(scene: Scene) -> None:
+    hold = scene.folder / "go on"
+    with scene.runtime(executors=1, grace="30s") as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        scene.producer.send("hold", {"path": str(hold)}, count=3)
+        assert scene.flies(3)
+        runtime.kill("supervisor", signal.SIGTERM)
+        runtime.wait_for("draining", within_s=5)
+        began = time.monotonic()
+        runtime.stop(within_s=5)
+        assert time.monotonic() - began <= 3.5
+        assert runtime.processes() == []
+    hold.touch()
+    with scene.runtime(executors=1) as again:
+        assert scene.finishes(15)
+        assert scene.most_charged() == 0
+        assert again.stop() == 0
+    assert scene.problems() == []
+
+
+def test_a_rolling_restart_under_load_loses_charges_and_repeats_nothing(scene: Scene) -> None:
+    with scene.runtime() as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        before = runtime.pids()
+        with scene.flow(ms=50):
+            assert scene.flies(1)
+            runtime.kill("supervisor", signal.SIGHUP)
+            for actor in ("executor-1", "executor-2"):
+                assert runtime.pid_of(actor, other_than=before[actor], within_s=10)
+        assert scene.finishes(15)
+        assert scene.endings() == []
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+def test_a_second_runtime_of_the_same_name_is_refused_and_the_first_is_not_disturbed(scene: Scene) -> None:
+    with scene.runtime(executors=1) as first:
+        first.wait_for("registered", within_s=BOOT_S)
+        before = first.pids()
+        scene.producer.send("work", {"ms": 3000}, count=3)
+        assert scene.flies(3)
+        with scene.runtime(executors=1) as second:
+            assert second.wait(within_s=15) == 4
+            assert "running already" in second.log.tail()
+        assert scene.in_flight() == 3, "they run on while the other one is refused"
+        assert scene.finishes(10)
+        assert first.pids() == before
+        assert scene.endings() == []
+        assert first.stop() == 0
+    assert scene.problems() == []
+
+
+@pytest.mark.long
+def test_two_hundred_executor_restarts_leave_no_descriptor_and_no_growth(scene: Scene) -> None:
+    with scene.runtime(executors=4, concurrency=2) as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        scene.producer.send("work", count=20)
+        assert scene.finishes(10)
+        _roll(runtime, 2)  # what grows once, has grown
+        before, memory = descriptors(runtime), _memory(runtime)
+        with scene.flow(count=1, every_s=0.2):
+            _roll(runtime, 50)
+        assert scene.finishes(15)
+        assert eventually(lambda: descriptors(runtime) == before, within_s=5), (before, descriptors(runtime))
+        after = _memory(runtime)
+        grown = {actor: after[actor] - memory[actor] for actor in memory if not actor.startswith("executor")}
+        assert all(mib < 8.0 for mib in grown.values()), grown
+        assert scene.endings() == []
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+def _roll(runtime: Runtime, times: int) -> None:
+    for _ in range(times):
+        mark = runtime.log.mark()
+        runtime.kill("supervisor", signal.SIGHUP)
+        for number in range(1, 5):
+            runtime.wait_for("child ready", child=f"executor-{number}", after=mark, within_s=30)
+
+
+def _memory(runtime: Runtime) -> dict[str, float]:
+
+    return {actor: psutil.Process(pid).memory_info().rss / 2**20 for actor, pid in runtime.pids().items()}
