@@ -29,13 +29,21 @@ def kind(kind: str, *, script: Mapping[str, Any] | None = None, **options: Any) 
 class Tree:
     """`lines` is what was said so far, by the supervisor and by the puppets."""
 
-    def __init__(self, folder: Path, *kinds: dict[str, Any], links: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *kinds: dict[str, Any],
+        links: Sequence[tuple[str, str]] = (),
+        without_linux: bool = False,
+    ) -> None:
         self.folder = folder
         self.lines: list[Line] = []
         self._read = 0
         self._rest = b""
         self._fifos: dict[str, int] = {}
-        (folder / "table.json").write_text(json.dumps({"children": kinds, "links": links}))
+        (folder / "table.json").write_text(
+            json.dumps({"children": kinds, "links": links, "without_linux": without_linux})
+        )
         for row in kinds:
             for number in range(1, row.get("count", 1) + 1):
                 os.mkfifo(fifo := folder / f"{row['kind']}-{number}")
@@ -76,6 +84,15 @@ class Tree:
             if not self._take(end - time.monotonic()):
                 said = "\n".join(map(str, self.lines[-40:]))
                 raise AssertionError(f"no {event} {details}; it said:\n{said}\n{self.errors()}")
+
+    def until_all(self, *wanted: tuple[str, Mapping[str, Any]]) -> None:
+        """Until each of these was said, in whatever order; goes on after the last of them."""
+        start, end = self._read, self._read
+        for event, details in wanted:
+            self._read = start
+            self.until(event, **details)
+            end = max(end, self._read)
+        self._read = end
 
     def up(self) -> Self:
         self.until("tree up")

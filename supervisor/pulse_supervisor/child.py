@@ -17,7 +17,7 @@ from setproctitle import setproctitle
 OURS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGCHLD)
 """The signals that mean something to a supervisor."""
 LOST_PARENT: Final = 72
-_PDEATHSIG: Final = 1
+PDEATHSIG: Final = 1
 LINUX: bool = sys.platform == "linux"
 # Loaded before any fork: loading a library in a child costs milliseconds, and can deadlock.
 libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
@@ -40,7 +40,7 @@ def become(parent: int, birth: Birth) -> None:
     # What is garbage now was the parent's: a finalizer run here would close a number that is something else by then.
     gc.freeze()
     if birth.killed_with_us and libc is not None:
-        libc.prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        end_with_parent(signal.SIGKILL)
         if os.getppid() != parent:  # it died between the fork and the line above
             os._exit(LOST_PARENT)
     if birth.leads_group:
@@ -51,6 +51,12 @@ def become(parent: int, birth: Birth) -> None:
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(str(birth.oom_score_adj))
     setproctitle(birth.title)
+
+
+def end_with_parent(number: signal.Signals = signal.SIGTERM) -> None:
+    """In a child, or as a `preexec_fn`: this signal comes when the parent has ended, even by SIGKILL. Linux alone."""
+    if libc is not None:
+        libc.prctl(PDEATHSIG, number, 0, 0, 0)
 
 
 def _take_signals() -> None:

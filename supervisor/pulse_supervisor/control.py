@@ -40,6 +40,10 @@ class Rewire(Message, frozen=True):
     incarnation: int
 
 
+class Roll(Message, frozen=True):
+    """child → supervisor: what the rolling children were made of has changed; replace them, as SIGHUP does."""
+
+
 class DiedSeen(Message, frozen=True):
     """child → supervisor: I have done what this death asks of me."""
 
@@ -77,5 +81,5 @@ class Died(Message, frozen=True):
     box: bytes
 
 
-FromChild = Ready | Tick | Kill | Rewire | DiedSeen
+FromChild = Ready | Tick | Kill | Rewire | Roll | DiedSeen
 FromSupervisor = Drain | NewWire | Died

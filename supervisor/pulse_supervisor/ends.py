@@ -84,15 +84,15 @@ class Ends:
         self._decide(post, end, now, booting=booting)
 
     def _decide(self, post: Post, end: End, now: float, *, booting: bool) -> None:
-        refused = end.how.status == CONFIGURATION or (
-            booting and not end.was_ready and end.how.status in post.spec.refusals
-        )
+        # What a child is forgiven its work may have done, and so says nothing about the tree.
+        status = None if end.was_ready and post.spec.restart.forgiving else end.how.status
+        refused = status == CONFIGURATION or (booting and not end.was_ready and status in post.spec.refusals)
         if not self._stopping.needs(post):
-            self._stopping.ended_with(end.how.status or 0)
+            self._stopping.ended_with(status or 0)
         elif refused and self._rolling.replaces(post) and self._others_live(post):
             self._rolling.stop(f"{post.peer} {end.how}")
         elif refused:
-            self._stopping.give_up(end.how.status or 1, f"{post.peer} {end.how}", now)
+            self._stopping.give_up(status or 1, f"{post.peer} {end.how}", now)
         else:
             self._again(post, end, str(end.how), now)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pulse_supervisor.control import Died, DiedSeen, FromSupervisor, Kill, NewWire, Peer, Ready, Rewire, Tick
+from pulse_supervisor.control import Died, DiedSeen, FromSupervisor, Kill, NewWire, Peer, Ready, Rewire, Roll, Tick
 from pulse_supervisor.events import Event, Joined, Left, Orphaned, Said
 from pulse_supervisor.mailbox import Mailbox
 from pulse_supervisor.spec import Seat
@@ -89,6 +89,10 @@ class Hub:
     def kill(self, peer: Peer, incarnation: int, why: str) -> None:
         """Ask the supervisor to end that process."""
         self._tell(Kill(peer.kind, peer.number, incarnation, why))
+
+    def roll(self) -> None:
+        """Ask the supervisor for a rolling restart."""
+        self._tell(Roll())
 
     def seen(self, death: Died) -> None:
         """Tell the supervisor that we have done what a death asked of us."""

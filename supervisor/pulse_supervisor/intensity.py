@@ -20,6 +20,9 @@ class Restart:
     longest_s: float = 10.0
     most: int = 20
     """So many strikes, and the tree gives up."""
+    forgiving: bool = False
+    """Ends after READY slow it down and, whatever their status, are no reason to give up: for a child that its work may
+    end again and again."""
     lived_s: float = 30.0
 
 
@@ -29,18 +32,22 @@ class Intensity:
 
     rule: Restart = field(default_factory=Restart)
     strikes: int = 0
+    grave: int = 0
+    """Those of them for which the tree may give up."""
     ends: int = 0
 
     def ended(self, *, lived_s: float, was_ready: bool) -> float:
         """Count an end nobody asked for; the answer is how long to wait before the next start."""
         if was_ready and lived_s >= self.rule.lived_s:
-            self.strikes = self.ends = 0
+            self.strikes = self.grave = self.ends = 0
         self.ends += 1
-        self.strikes += 1 if was_ready else BEFORE_READY
+        weight = 1 if was_ready else BEFORE_READY
+        self.strikes += weight
+        self.grave = 0 if was_ready and self.rule.forgiving else self.grave + weight
         beyond = self.strikes - self.rule.free
         return 0.0 if beyond <= 0 else float(min(self.rule.longest_s, self.rule.first_s * 2.0 ** min(beyond - 1, 60)))
 
     @property
     def hopeless(self) -> bool:
         """Started again and again without ever living."""
-        return self.strikes >= self.rule.most
+        return self.grave >= self.rule.most

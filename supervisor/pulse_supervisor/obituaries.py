@@ -31,8 +31,10 @@ class Obituaries:
         self._roster = roster
         self._open: list[Obituary] = []
 
-    def __len__(self) -> int:
-        return len(self._open)
+    @property
+    def untold(self) -> frozenset[tuple[str, int, int]]:
+        """Deaths that somebody has still to deal with: kind, number and incarnation."""
+        return frozenset((each.death.kind, each.death.number, each.death.incarnation) for each in self._open)
 
     def add(self, death: Died, mourners: Sequence[str]) -> None:
         """Tell `mourners` in this order."""

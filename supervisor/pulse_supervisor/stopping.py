@@ -16,6 +16,7 @@ class Stopping:
         self._todo = sorted({post.spec.stop_stage for post in roster.posts})
         self._reached: int | None = None
         self._mourn_until: float | None = None
+        self._in_vain: frozenset[tuple[str, int, int]] = frozenset()
         self.code = 0
         self.begun = False
         self.hurried = False
@@ -84,8 +85,10 @@ class Stopping:
 
     def _mourning(self, now: float) -> bool:
         """Someone who stays is still to be told of a death; that takes no longer than its own drain would."""
-        if not len(self._obituaries):
+        if self._obituaries.untold <= self._in_vain:
             return False
         if self._mourn_until is None:
             self._mourn_until = now + max(post.spec.grace_s for post in self._roster.posts if self.needs(post))
+        if now >= self._mourn_until:  # the same death is not waited for again at the next stage
+            self._in_vain = self._obituaries.untold
         return now < self._mourn_until

@@ -14,7 +14,7 @@ from setproctitle import setproctitle
 
 from pulse_supervisor import process
 from pulse_supervisor.checks import Checks
-from pulse_supervisor.control import DiedSeen, Kill, Peer, Ready, Rewire
+from pulse_supervisor.control import DiedSeen, Kill, Peer, Ready, Rewire, Roll
 from pulse_supervisor.dumps import Dumps
 from pulse_supervisor.ends import Ends
 from pulse_supervisor.guard import Guard
@@ -136,6 +136,9 @@ class Supervisor:
             self._on_kill(post, message)
         elif isinstance(message, Rewire):
             self._rewiring.ask(post, Peer(message.kind, message.number), message.incarnation)
+        elif isinstance(message, Roll):
+            if not self._stopping.begun:
+                self._rolling.ask()
         elif isinstance(message, DiedSeen):
             self._obituaries.seen(post.spec.kind, message)
 

@@ -57,6 +57,27 @@ def test_an_end_before_ready_counts_three_and_a_long_life_wipes_out() -> None:
     assert strikes.hopeless
 
 
+def test_ends_after_ready_of_a_child_that_is_forgiven_slow_it_down_and_are_no_reason_to_give_up() -> None:
+    strikes = Intensity(Restart(free=3, first_s=0.1, longest_s=1.0, most=10, forgiving=True))
+    waits = [strikes.ended(lived_s=1.0, was_ready=True) for _ in range(50)]
+    assert waits[:3] == [0.0] * 3
+    assert waits[3] == pytest.approx(0.1)
+    assert waits[-1] == 1.0
+    assert not strikes.hopeless
+    for _ in range(4):
+        strikes.ended(lived_s=0.0, was_ready=False)
+    assert strikes.hopeless, "one that cannot even start is"
+
+
+def test_no_status_of_a_child_that_is_forgiven_ends_the_tree_or_becomes_its_own(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("a", restart={"forgiving": True}, script={"drain": "exit 3"})) as tree:
+        tree.up().order("a-1", "exit 78")
+        tree.until("began", at="a-1", incarnation=2)
+        tree.until("child ready")
+        tree.signal(signal.SIGTERM)
+        assert tree.ended() == 0
+
+
 def test_ends_are_told_in_words() -> None:
     assert str(Exit.of(0)) == "exited with status 0"
     assert str(Exit.of(78 << 8)) == "exited with status 78"
@@ -202,14 +223,15 @@ def test_two_hundred_restarts_leave_nothing_behind(tmp_path: Path) -> None:
         watched = [psutil.Process(tree.process.pid), psutil.Process(tree.pid("a-1"))]
         tree.rewind()
         for incarnation in range(1, 231):
-            tree.until("child ready", child="b-1")
+            tree.until_all(
+                ("child ready", {"child": "b-1"}),
+                ("joined", {"at": "a-1", "peer": "b-1", "incarnation": incarnation}),
+            )
             if incarnation == 30:
                 descriptors = [each.num_fds() for each in watched]
                 memory = [each.memory_info().rss for each in watched]
             tree.order("a-1", f"kill b-1 {incarnation} again")
-        tree.until("child ready", child="b-1")
-        tree.rewind()
-        tree.until("joined", at="a-1", peer="b-1", incarnation=231)
+        tree.until_all(("child ready", {"child": "b-1"}), ("joined", {"at": "a-1", "peer": "b-1", "incarnation": 231}))
         assert [each.num_fds() for each in watched] == descriptors
         grown = [each.memory_info().rss - before for each, before in zip(watched, memory, strict=True)]
         assert max(grown) < 1 << 20, grown

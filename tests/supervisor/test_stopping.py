@@ -71,6 +71,20 @@ def test_the_tree_waits_for_a_mourner_that_is_on_its_way_back(tmp_path: Path) ->
         assert tree.ended() == 0
 
 
+def test_a_mourner_that_never_answers_is_waited_for_once_and_not_at_every_stage(tmp_path: Path) -> None:
+    silent = {"silent_mourner": True}
+    keeper = kind("keeper", stop_stage=2, grace_s=1.5, script=silent)
+    middle, worker = kind("middle", stop_stage=1, grace_s=0.5), kind("worker", mourners=["keeper"])
+    with Tree(tmp_path, keeper, middle, worker) as tree:
+        tree.up().signal(signal.SIGTERM)
+        tree.until("child ended", child="worker-1")
+        tree.until("drain", at="middle-1")
+        began = time.monotonic()
+        tree.until("drain", at="keeper-1")
+        assert time.monotonic() - began < 1.2
+        assert tree.ended() == 0
+
+
 def test_a_child_that_does_not_drain_is_killed_after_its_grace(tmp_path: Path) -> None:
     with Tree(tmp_path, kind("a", grace_s=0.2, script={"drain": "deaf"})) as tree:
         tree.up().signal(signal.SIGTERM)

@@ -30,7 +30,9 @@ from pulse_supervisor import (
     Said,
     Seat,
     Supervisor,
+    process,
 )
+from pulse_supervisor import child as process_child
 
 FOLDER = Path(sys.argv[1])
 TABLE = json.loads((FOLDER / "table.json").read_text())
@@ -208,6 +210,9 @@ def child(options: dict[str, Any]) -> Child:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    if TABLE["without_linux"]:  # no pidfds, waitid, prctl: what is left is what macOS has
+        for module in (process, process_child):
+            vars(module).update(LINUX=False, libc=None)
     tree = Supervisor(
         [child(options) for options in TABLE["children"]],
         [Link(*pair) for pair in TABLE["links"]],
