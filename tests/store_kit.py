@@ -7,6 +7,9 @@ from uuid import UUID
 
 from fix_cluster import Connection
 
+# The lane of whoever says neither queue nor priority, for tests that write the log themselves.
+LANE = "pulse.lane_id('default', 0::smallint, 0::smallint)"
+
 
 @dataclass
 class Batch:

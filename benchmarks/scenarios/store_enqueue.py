@@ -26,7 +26,7 @@ PULSE = "select pulse.enqueue(id => %s::text::uuid, queue => %s, kind => %s, arg
 
 COPIED = """create table baseline.copied (
   like pulse.log including defaults including generated including indexes including storage)"""
-COPY = "copy baseline.copied (submitted_at, id, priority, queue, kind, args) from stdin"
+COPY = "copy baseline.copied (submitted_at, id, lane_id, priority, queue, kind, args) from stdin"
 CALL = 10_000
 MAIL = {"to": "someone@example.com", "subject": "hello"}
 
@@ -116,7 +116,8 @@ def _enqueue_many(connection: Connection) -> float:
 
 def _copy(connection: Connection) -> float:
     text = ARGS.replace("\\", "\\\\")
-    lines = "".join(f"2026-01-01 00:00:00+00\t{each}\t0\tdefault\tmail\t{text}\n" for each in fresh_ids(CALL)).encode()
+    fixed = f"1\t0\tdefault\tmail\t{text}"
+    lines = "".join(f"2026-01-01 00:00:00+00\t{each}\t{fixed}\n" for each in fresh_ids(CALL)).encode()
     started = time.perf_counter()
     with connection.cursor().copy(sql.SQL(COPY)) as copy:
         copy.write(lines)

@@ -12,6 +12,7 @@ from benchmarks.store.pulse import BATCH, Claimer
 
 PAUSE_S = 0.002  # of a claimer that found nothing
 BUSY_S = 0.001  # of one that found another at the lane, as the runtime's claimer waits
+DISCOVER_S = 1.0
 CLAIMERS = 2
 
 
@@ -64,17 +65,21 @@ def enqueue_pulse(dsn: str, jobs: int) -> Iterator[None]:
 
 
 def claim_pulse(dsn: str, jobs: int, done: Tally) -> Iterator[None]:
-    """Lanes are discovered when a claim finds nothing; a claimer of the runtime does so once a second."""
+    """Lanes are discovered until the first is found, then once a second, as by a claimer of the runtime."""
     with connected(dsn) as connection:
         claimer = Claimer(connection)
         yield
+        discover_at = 0.0
         while done.sum < jobs:
             if batches := claimer.claim():
+                discover_at = discover_at or time.perf_counter() + DISCOVER_S
                 done.add(claimer.settle(batches))
             elif claimer.busy:
                 time.sleep(BUSY_S)
             else:
-                claimer.discover()
+                if time.perf_counter() >= discover_at:
+                    claimer.discover()
+                    discover_at = discover_at and time.perf_counter() + DISCOVER_S
                 time.sleep(PAUSE_S)
 
 

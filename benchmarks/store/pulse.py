@@ -11,8 +11,9 @@ from benchmarks.store.cluster import Connection
 
 BATCH = 500
 ARGS = '{"to": "someone@example.com", "subject": "hello"}'
-LOAD = """insert into pulse.log (submitted_at, id, queue, kind, args)
-select clock_timestamp(), {uuid7}, %s, 'mail', %s::json from generate_series(1, %s)"""
+LOAD = """insert into pulse.log (submitted_at, id, lane_id, queue, kind, args)
+select clock_timestamp(), {uuid7}, pulse.lane_id(%s, 0::smallint, 0::smallint), %s, 'mail', %s::json
+  from generate_series(1, %s)"""
 CLAIM = "select claim, token, n, jobs from pulse.claim(%s, %s, %s::text[], %s::integer[], %s)"
 SETTLE = "select settled from pulse.settle(%s, %s, %s::bit varying[], %s::integer[])"
 # As `pulse_runtime.enqueue_many` sends it: what is the same for all is sent once.
@@ -92,7 +93,7 @@ def insert(connection: Connection, jobs: int, *, queue: str = "default", days_ag
     """The bare rows, with ids of that day. (Before Postgres 18, with ids of today.)"""
     own = connection.info.server_version >= 180_000
     uuid7 = f"uuidv7(interval '{-days_ago} days')" if own else "pulse.uuid7()"
-    connection.execute(LOAD.format(uuid7=uuid7).encode(), (queue, ARGS, jobs))
+    connection.execute(LOAD.format(uuid7=uuid7).encode(), (queue, queue, ARGS, jobs))
 
 
 def drain(claimer: Claimer, jobs: int, *, slots: int = BATCH) -> Iterator[int]:

@@ -94,7 +94,7 @@ order by c.relname collate "C"
 """  # noqa: S608
 
 _FUNCTIONS = f"""
-select format(E'%s %s(%s)%s\\n  %s md5 %s',
+select format(E'%s %s(%s)%s\\n  %s %s',
   case prokind when 'p' then 'procedure' when 'a' then 'aggregate' else 'function' end,
   p.oid::regproc, pg_get_function_arguments(p.oid), coalesce(' returns ' || pg_get_function_result(p.oid), ''),
   concat_ws(' ', lanname, case provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end,
@@ -104,8 +104,9 @@ select format(E'%s %s(%s)%s\\n  %s md5 %s',
     case when prorows not in (0, 1000) then 'rows ' || prorows end,
     case when procost <> case when lanname in ('internal', 'c') then 1 else 100 end then 'cost ' || procost end,
     (select string_agg('set ' || setting, ' ' order by setting) from unnest(proconfig) setting)),
-  md5(case when prosqlbody is null then replace(prosrc, E'\\r\\n', E'\\n')
-    else {_plain("pg_get_function_sqlbody(p.oid)")} end))
+  case when obj_description(p.oid, 'pg_proc') like 'Differs between versions%' then 'differs between versions'
+    else 'md5 ' || md5(case when prosqlbody is null then replace(prosrc, E'\\r\\n', E'\\n')
+                            else {_plain("pg_get_function_sqlbody(p.oid)")} end) end)
 from pg_proc p join pg_language l on l.oid = p.prolang
 where pronamespace = {_SCHEMA}
 order by proname collate "C", pg_get_function_identity_arguments(p.oid) collate "C"

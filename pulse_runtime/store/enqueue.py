@@ -10,7 +10,7 @@ from uuid import UUID
 
 import msgspec
 
-from pulse_runtime.job_spec import Checked
+from pulse_runtime.job_spec import Checked, rare_of
 from pulse_runtime.store.statement import Statement
 from pulse_runtime.store.text import array, numbers, texts
 
@@ -90,23 +90,8 @@ def _is_plain(job: Checked) -> bool:
 
 def _rest(job: Checked) -> str | None:
     """What is rare, as an object; None for most jobs, which the server adds all at once."""
-    rare = {
-        "run_at": job.run_at,
-        "key": job.key,
-        "key_for_s": job.key_for_s,
-        "tenant": job.tenant,
-        "project": job.project,
-        "max_attempts": job.max_attempts,
-        "options": _raw(job.options),
-        "trace": job.trace,
-        "meta": _raw(job.meta),
-    }
-    said = {name: value for name, value in rare.items() if value is not None}
+    said = rare_of(job)
     return msgspec.json.encode(said).decode() if said or job.delay_s is not None else None
-
-
-def _raw(text: str | None) -> msgspec.Raw | None:
-    return None if text is None else msgspec.Raw(text)
 
 
 @lru_cache(maxsize=256)

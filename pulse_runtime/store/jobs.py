@@ -18,8 +18,10 @@ _GET = """select cast(json_build_object(
   'run_at', case when g.run_at > '9999-12-31Z' then '9999-12-31Z' else g.run_at end,
   'started_at', g.started_at, 'finished_at', g.finished_at, 'last_error', g.last_error,
   'executor', g.executor, 'tenant', g.tenant, 'project', g.project, 'key', g.key, 'schedule_id', g.schedule_id,
-  'occurrence', g.occurrence, 'trace', g.trace, 'metadata', g.meta) as text)
-from pulse.get(cast(cast({id} as text) as uuid)) g"""
+  'occurrence', g.occurrence, 'trace', g.trace, 'metadata', g.meta,
+  'progress', case when p.id is not null then
+    json_build_object('attempt', p.attempt, 'at', p.at, 'done', p.done, 'total', p.total, 'note', p.note) end) as text)
+from pulse.get(cast(cast({id} as text) as uuid)) g left join pulse.progress p on p.id = g.id"""
 _LIST = """select cast(json_agg(json_build_object(
   'id', j.id, 'status', j.status, 'kind', j.kind, 'queue', j.queue, 'priority', j.priority, 'attempt', j.attempt,
   'charged', j.charged, 'max_attempts', j.max_attempts, 'submitted_at', j.submitted_at,

@@ -23,8 +23,9 @@ from pulse_supervisor import Hub
 
 Row = tuple[bytes | None, ...]
 _READING = {pq.PollingStatus.READING: selectors.EVENT_READ, pq.PollingStatus.WRITING: selectors.EVENT_WRITE}
-_PASSING = ("08", "53", "40", "57", "55P03", "25006", "58", "XX")
-"""SQLSTATEs that asking again may cure: connections, resources, conflicts, operators, locks, a standby, the disk."""
+_LASTING = ("22", "23", "54", "55000", "25001", "P0", "PU", "0A")
+"""SQLSTATEs that are about what was asked: values, limits, states, our own refusals. All others may pass: connections,
+resources, conflicts, operators, a standby, the disk, and what a person can mend (rights, a schema that is restored)."""
 CONNECT_S = 5.0
 LONGEST_PAUSE_S = 1.0
 
@@ -230,7 +231,7 @@ class Line:
     def _on_error(self, result: abc.PGresult, now: float) -> None:
         state = _text(result.error_field(pq.DiagnosticField.SQLSTATE) or b"")
         message = _text(result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message)
-        if self._greeting or not self._questions or state.startswith(_PASSING) or not state:
+        if self._greeting or not self._questions or not state.startswith(_LASTING):
             self._lost(f"{state} {message}", now)
             return
         question = self._questions.popleft()

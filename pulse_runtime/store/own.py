@@ -5,20 +5,19 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
-from uuid import UUID
 
 import msgspec
 import psycopg
 
 from pulse_runtime.config import load
 from pulse_runtime.errors import NoDatabase, PulseError
-from pulse_runtime.job_errors import InvalidTransition, WrongConnection
-from pulse_runtime.records import Status
+from pulse_runtime.job_errors import WrongConnection
 from pulse_runtime.store import execute
 from pulse_runtime.store.connect import aconnect, connect
 from pulse_runtime.store.deadlines import awithin, within
 from pulse_runtime.store.errors import NotMigrated
 from pulse_runtime.store.held import Held
+from pulse_runtime.store.refusals import explained
 from pulse_runtime.store.statement import Statement
 
 _ACTOR = "producer"
@@ -156,7 +155,8 @@ def _ain_time(held: Held, manner: Manner) -> Any:
 def _explained(held: Held, manner: Manner, *, more: bool) -> Iterator[None]:
     """Say what the driver means to someone who never saw the connection. With `more` to try, a loss is no error."""
     try:
-        yield
+        with explained():
+            yield
     except psycopg.errors.InvalidSchemaName:
         raise NotMigrated(["0001_ground"]) from None
     except psycopg.OperationalError as error:
@@ -164,8 +164,3 @@ def _explained(held: Held, manner: Manner, *, more: bool) -> Iterator[None]:
             raise
         if not more:
             raise manner.lost(" ".join(str(error).split())) from error
-    except psycopg.DatabaseError as error:
-        if error.sqlstate != "PU409":
-            raise
-        asked, job_id, status = (error.diag.message_detail or "").split()
-        raise InvalidTransition(asked, UUID(job_id), Status(status), error.diag.message_hint or "") from None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pulse_runtime.messages import Held, Report, Standing
+from pulse_runtime.messages import Held, Progress, Report, Standing
 from pulse_runtime.store.line import Question, RefusalError, Row
 from pulse_runtime.store.text import array, numbers, texts
 
@@ -11,6 +11,7 @@ Then = Callable[[list[Row]], None]
 
 _SETTLE = b"(select settled from pulse.settle($1, $2, $3, $4, $5, $6))"
 _CLOSE = b"pulse.close($%d, $%d, $%d, $%d, $%d, $%d, $%d)"
+_CLOSE_FOLLOWING = b"pulse.close_following($%d, $%d, $%d, $%d, $%d, $%d, $%d, $%d)"
 
 
 @dataclass
@@ -44,7 +45,11 @@ def report(reports: Sequence[Report], then: Then, otherwise: Callable[[RefusalEr
     ended = [(each, ending) for each in reports for ending in each.endings]
     if ended:
         first = len(values) + 1
-        parts.append(_CLOSE % tuple(range(first, first + 7)))
+        follow_ups = _json([ending.follow_ups for _, ending in ended])
+        if follow_ups is None:
+            parts.append(_CLOSE % tuple(range(first, first + 7)))
+        else:
+            parts.append(_CLOSE_FOLLOWING % tuple(range(first, first + 8)))
         values += [
             array(str(each.claim) for each, _ in ended),
             array(each.token for each, _ in ended),
@@ -53,10 +58,28 @@ def report(reports: Sequence[Report], then: Then, otherwise: Callable[[RefusalEr
             numbers(ending.delay_ms for _, ending in ended),
             texts(ending.error for _, ending in ended),
             numbers(ending.took_us for _, ending in ended),
+            *([] if follow_ups is None else [follow_ups]),
         ]
     return Question(
         "report", b"select " + b", ".join(parts or [b"1"]), _bytes(values), then, otherwise, deadline_s=10.0
     )
+
+
+def fire(decisions: bytes, then: Then, otherwise: Callable[[RefusalError], None]) -> Question:
+    sql = b"select moved, fired from pulse.fire($1)"
+    return Question("fire", sql, [decisions], then, otherwise, deadline_s=30.0)
+
+
+def note_progress(said: Sequence[Progress], then: Then) -> Question:
+    sql = b"select pulse.note_progress($1, $2, $3, $4, $5)"
+    values = [
+        array(each.id for each in said),
+        numbers(each.attempt for each in said),
+        numbers(each.done for each in said),
+        numbers(each.total for each in said),
+        texts(each.note for each in said),
+    ]
+    return Question("progress", sql, _bytes(values), then, deadline_s=5.0)
 
 
 def extend(held: Sequence[Held], then: Then) -> Question:
@@ -75,7 +98,7 @@ def give_back(claims: Sequence[tuple[int, str]], then: Then) -> Question:
     return Question("give back", sql, _bytes(values), then)
 
 
-def bury(burial: Burial, then: Then) -> Question:
+def bury(burial: Burial, then: Then, otherwise: Callable[[RefusalError], None]) -> Question:
     sql = b"select settled, ended, given_back from pulse.bury($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
     settled, ended = burial.settled, burial.ended
     values = [
@@ -91,21 +114,16 @@ def bury(burial: Burial, then: Then) -> Question:
         texts(each[4] for each in ended),
         burial.rest,
     ]
-    return Question("bury", sql, _bytes(values), then, deadline_s=10.0)
+    return Question("bury", sql, _bytes(values), then, otherwise, deadline_s=10.0)
 
 
-def namesakes(runtime: str, then: Then) -> Question:
-    sql = b"select id, host, boot_id, pid, pid_start from pulse.namesakes($1)"
-    return Question("namesakes", sql, [runtime.encode()], then)
-
-
-def standing(then: Callable[[list[Standing]], None]) -> Question:
+def standing(then: Callable[[list[Standing]], None], otherwise: Callable[[RefusalError], None]) -> Question:
     sql = b"select id, beats, ended from pulse.executors_standing()"
 
     def answer(rows: list[Row]) -> None:
         then([Standing(int(row[0] or 0), int(row[1] or 0), row[2] == b"t") for row in rows])
 
-    return Question("standing", sql, [], answer, deadline_s=5.0)
+    return Question("standing", sql, [], answer, otherwise, deadline_s=5.0)
 
 
 def reap(executor: int, beats: int, then: Then) -> Question:
@@ -142,6 +160,15 @@ def prune(keep_s: float, keep_failures_s: float, most: int, then: Then) -> Quest
 def prune_lanes(keep_s: float, then: Then) -> Question:
     sql = b"select pulse.prune_lanes($1 * interval '1 s')"
     return Question("prune lanes", sql, [str(keep_s).encode()], then, deadline_s=60.0)
+
+
+def prune_schedules(keep_s: float, most: int, then: Then) -> Question:
+    sql = b"select pulse.prune_schedules($1 * interval '1 s', $2)"
+    return Question("prune schedules", sql, _bytes([str(keep_s), str(most)]), then, deadline_s=60.0)
+
+
+def audit(then: Then) -> Question:
+    return Question("audit", b"select finding, id, detail from pulse.audit()", [], then, deadline_s=600.0)
 
 
 def _json(parts: Sequence[str]) -> str | None:

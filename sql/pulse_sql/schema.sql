@@ -3,20 +3,19 @@
 
 -- types
 
-type pulse.args_json domain json CHECK ((octet_length((VALUE)::text) <= 4194304))
-type pulse.attempt_number domain smallint CHECK ((VALUE >= 1))
+type pulse.args_json domain json CHECK (((pg_column_size(VALUE) < 16384) OR (octet_length((VALUE)::text) <= 4194304)))
 type pulse.attempts_budget domain smallint CHECK (((VALUE >= 1) AND (VALUE <= 1000)))
-type pulse.charged_number domain smallint CHECK ((VALUE >= 0))
 type pulse.key_text domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 500)))
 type pulse.kind_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
 type pulse.lane_cursor composite (queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
-type pulse.lane_number domain smallint CHECK (((VALUE >= 0) AND (VALUE <= 1023)))
 type pulse.listed composite (id uuid, status text, queue text, kind text, tenant text, project text, priority smallint, attempt smallint, charged smallint, max_attempts smallint, submitted_at timestamp with time zone, run_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, last_error text, executor bigint, schedule_id uuid, occurrence timestamp with time zone, key text, after text)
 type pulse.meta_json domain json CHECK ((octet_length((VALUE)::text) <= 65536))
 type pulse.options_json domain json CHECK ((octet_length((VALUE)::text) <= 8192))
 type pulse.priority_number domain smallint CHECK (((VALUE >= '-10'::integer) AND (VALUE <= 10)))
 type pulse.project_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
 type pulse.queue_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 100)))
+type pulse.schedule_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
+type pulse.schedule_time domain timestamp with time zone CHECK (((VALUE >= '1970-01-01 00:00:00+00'::timestamp with time zone) AND (VALUE < '3000-01-01 00:00:00+00'::timestamp with time zone)))
 type pulse.tenant_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
 type pulse.trace_text domain text CHECK ((octet_length(VALUE) <= 512))
 
@@ -69,9 +68,9 @@ table pulse.delayed (
   run_at timestamp with time zone not null,
   submitted_at timestamp with time zone not null,
   priority pulse.priority_number not null,
-  lane pulse.lane_number not null,
-  attempt pulse.attempt_number not null,
-  charged pulse.charged_number not null,
+  lane smallint not null,
+  attempt smallint not null,
+  charged smallint not null,
   max_attempts pulse.attempts_budget not null,
   suspect boolean not null default false,
   queue pulse.queue_name not null,
@@ -164,7 +163,7 @@ view pulse.jobs (
   key text,
   trace text,
   meta json
-) as md5 2e42a2a5fa242bcd9eb2ebea73c22543
+) as md5 9860cd37261b44df36faafa4c38f5977
 
 table pulse.key (
   tenant text not null,
@@ -195,23 +194,24 @@ table pulse.log (
   seq bigint not null default nextval('pulse.log_seq'::regclass),
   submitted_at timestamp with time zone not null,
   id uuid not null,
+  lane_id bigint not null,
   priority pulse.priority_number not null default 0,
-  lane pulse.lane_number not null default 0,
-  attempt pulse.attempt_number not null default 1,
-  charged pulse.charged_number not null default 0,
+  lane smallint not null default 0,
+  attempt smallint not null default 1,
+  charged smallint not null default 0,
   max_attempts pulse.attempts_budget not null default 25,
   suspect boolean not null default false,
   queue pulse.queue_name not null default 'default'::text,
   kind pulse.kind_name not null,
   args pulse.args_json not null default '{}'::json,
-  tenant pulse.tenant_name,
-  project pulse.project_name,
-  key pulse.key_text,
+  tenant text,
+  project text,
+  key text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options pulse.options_json,
-  trace pulse.trace_text,
-  meta pulse.meta_json
+  options json,
+  trace text,
+  meta json
 ) partition by RANGE (seq)
 
 table pulse.log_1 of pulse.log FOR VALUES FROM ('1') TO ('1000001') (
@@ -219,23 +219,24 @@ table pulse.log_1 of pulse.log FOR VALUES FROM ('1') TO ('1000001') (
   seq bigint not null default nextval('pulse.log_seq'::regclass),
   submitted_at timestamp with time zone not null,
   id uuid not null,
+  lane_id bigint not null,
   priority pulse.priority_number not null default 0,
-  lane pulse.lane_number not null default 0,
-  attempt pulse.attempt_number not null default 1,
-  charged pulse.charged_number not null default 0,
+  lane smallint not null default 0,
+  attempt smallint not null default 1,
+  charged smallint not null default 0,
   max_attempts pulse.attempts_budget not null default 25,
   suspect boolean not null default false,
   queue pulse.queue_name not null default 'default'::text,
   kind pulse.kind_name not null,
   args pulse.args_json not null default '{}'::json,
-  tenant pulse.tenant_name,
-  project pulse.project_name,
-  key pulse.key_text,
+  tenant text,
+  project text,
+  key text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options pulse.options_json,
-  trace pulse.trace_text,
-  meta pulse.meta_json
+  options json,
+  trace text,
+  meta json
 ) with (autovacuum_vacuum_insert_threshold=-1)
 
 table pulse.log_1000001 of pulse.log FOR VALUES FROM ('1000001') TO ('2000001') (
@@ -243,23 +244,24 @@ table pulse.log_1000001 of pulse.log FOR VALUES FROM ('1000001') TO ('2000001') 
   seq bigint not null default nextval('pulse.log_seq'::regclass),
   submitted_at timestamp with time zone not null,
   id uuid not null,
+  lane_id bigint not null,
   priority pulse.priority_number not null default 0,
-  lane pulse.lane_number not null default 0,
-  attempt pulse.attempt_number not null default 1,
-  charged pulse.charged_number not null default 0,
+  lane smallint not null default 0,
+  attempt smallint not null default 1,
+  charged smallint not null default 0,
   max_attempts pulse.attempts_budget not null default 25,
   suspect boolean not null default false,
   queue pulse.queue_name not null default 'default'::text,
   kind pulse.kind_name not null,
   args pulse.args_json not null default '{}'::json,
-  tenant pulse.tenant_name,
-  project pulse.project_name,
-  key pulse.key_text,
+  tenant text,
+  project text,
+  key text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options pulse.options_json,
-  trace pulse.trace_text,
-  meta pulse.meta_json
+  options json,
+  trace text,
+  meta json
 ) with (autovacuum_vacuum_insert_threshold=-1)
 
 table pulse.log_default of pulse.log DEFAULT (
@@ -267,23 +269,24 @@ table pulse.log_default of pulse.log DEFAULT (
   seq bigint not null default nextval('pulse.log_seq'::regclass),
   submitted_at timestamp with time zone not null,
   id uuid not null,
+  lane_id bigint not null,
   priority pulse.priority_number not null default 0,
-  lane pulse.lane_number not null default 0,
-  attempt pulse.attempt_number not null default 1,
-  charged pulse.charged_number not null default 0,
+  lane smallint not null default 0,
+  attempt smallint not null default 1,
+  charged smallint not null default 0,
   max_attempts pulse.attempts_budget not null default 25,
   suspect boolean not null default false,
   queue pulse.queue_name not null default 'default'::text,
   kind pulse.kind_name not null,
   args pulse.args_json not null default '{}'::json,
-  tenant pulse.tenant_name,
-  project pulse.project_name,
-  key pulse.key_text,
+  tenant text,
+  project text,
+  key text,
   schedule_id uuid,
   occurrence timestamp with time zone,
-  options pulse.options_json,
-  trace pulse.trace_text,
-  meta pulse.meta_json
+  options json,
+  trace text,
+  meta json
 )
 
 table pulse.migration (
@@ -295,6 +298,26 @@ table pulse.migration (
   constraint migration_name_key UNIQUE (name),
   constraint migration_pkey PRIMARY KEY (number)
 ) -- What was applied, in order. Written by `pulse-runtime db migrate`.
+
+table pulse.occurrence (
+  tenant text not null,
+  schedule_id uuid not null,
+  occurrence timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  decided_at timestamp with time zone not null,
+  verdict text not null,
+  reason text,
+  job_id uuid,
+  constraint occurrence_pkey PRIMARY KEY (tenant, schedule_id, occurrence),
+  constraint occurrence_verdict_check CHECK ((verdict = ANY (ARRAY['fired'::text, 'late'::text, 'skipped'::text, 'missed'::text, 'lost'::text, 'withdrawn'::text, 'queued'::text])))
+)
+
+table pulse.occurrence_floor (
+  only_one boolean not null default true,
+  at timestamp with time zone,
+  constraint occurrence_floor_only_one_check CHECK (only_one),
+  constraint occurrence_floor_pkey PRIMARY KEY (only_one)
+)
 
 table pulse.outcome (
   id uuid not null,
@@ -339,6 +362,16 @@ table pulse.place (
   constraint place_pkey PRIMARY KEY (id, seq)
 )
 
+table pulse.progress (
+  id uuid not null,
+  attempt smallint not null,
+  at timestamp with time zone not null,
+  done double precision not null,
+  total double precision,
+  note text,
+  constraint progress_pkey PRIMARY KEY (id)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000, fillfactor=50)
+
 table pulse.queue (
   name pulse.queue_name not null,
   lanes smallint not null default 1,
@@ -357,6 +390,162 @@ table pulse.result (
   constraint result_pkey PRIMARY KEY (id)
 )
 
+table pulse.schedule (
+  id uuid not null,
+  tenant pulse.tenant_name,
+  project pulse.project_name,
+  name pulse.schedule_name not null,
+  owner text,
+  declared_by text,
+  kind text not null,
+  spec text not null,
+  tz text,
+  anchor pulse.schedule_time,
+  job_kind pulse.kind_name not null,
+  args pulse.args_json not null default '{}'::json,
+  queue pulse.queue_name not null default 'default'::text,
+  priority pulse.priority_number not null default 0,
+  max_attempts pulse.attempts_budget not null default 25,
+  options pulse.options_json,
+  meta pulse.meta_json,
+  missed text not null default 'latest'::text,
+  missed_most integer not null default 100,
+  missed_pace_s double precision not null default 0,
+  within_s double precision,
+  overlap text not null default 'allow'::text,
+  jitter double precision not null default 0,
+  delivery text not null default 'at_least_once'::text,
+  pause_after integer not null default 10,
+  until pulse.schedule_time,
+  max_fires bigint,
+  lookahead_s double precision not null default 60,
+  reckon_after timestamp with time zone not null,
+  next_run_at pulse.schedule_time,
+  last_due_at timestamp with time zone,
+  look_at timestamp with time zone,
+  queued_at timestamp with time zone,
+  zone_version text,
+  fires bigint not null default 0,
+  revision integer not null default 1,
+  created_at timestamp with time zone not null,
+  created_by text not null,
+  updated_at timestamp with time zone,
+  updated_by text,
+  paused_at timestamp with time zone,
+  paused_by text,
+  pause_reason text,
+  resumed_at timestamp with time zone,
+  resumed_by text,
+  ended_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  deleted_by text,
+  constraint schedule_check CHECK (((kind <> 'every'::text) OR (anchor IS NOT NULL))),
+  constraint schedule_check1 CHECK (((kind <> 'cron'::text) OR (tz IS NOT NULL))),
+  constraint schedule_declared_by_check CHECK ((octet_length(declared_by) <= 1000)),
+  constraint schedule_delivery_check CHECK ((delivery = ANY (ARRAY['at_least_once'::text, 'at_most_once'::text]))),
+  constraint schedule_jitter_check CHECK (((jitter >= (0)::double precision) AND (jitter <= (0.5)::double precision))),
+  constraint schedule_kind_check CHECK ((kind = ANY (ARRAY['once'::text, 'every'::text, 'cron'::text]))),
+  constraint schedule_lookahead_s_check CHECK (((lookahead_s >= (0)::double precision) AND (lookahead_s <= (3600)::double precision))),
+  constraint schedule_max_fires_check CHECK ((max_fires >= 1)),
+  constraint schedule_missed_check CHECK ((missed = ANY (ARRAY['latest'::text, 'all'::text, 'none'::text]))),
+  constraint schedule_missed_most_check CHECK (((missed_most >= 1) AND (missed_most <= 1000))),
+  constraint schedule_missed_pace_s_check CHECK (((missed_pace_s >= (0)::double precision) AND (missed_pace_s <= (3600)::double precision))),
+  constraint schedule_overlap_check CHECK ((overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'queue_one'::text]))),
+  constraint schedule_owner_check CHECK ((octet_length(owner) <= 200)),
+  constraint schedule_pause_after_check CHECK (((pause_after = 0) OR ((pause_after >= 3) AND (pause_after <= 100)))),
+  constraint schedule_pkey PRIMARY KEY (id),
+  constraint schedule_spec_check CHECK (((octet_length(spec) >= 1) AND (octet_length(spec) <= 1000))),
+  constraint schedule_tz_check CHECK (((octet_length(tz) >= 1) AND (octet_length(tz) <= 100))),
+  constraint schedule_within_s_check CHECK (((within_s > (0)::double precision) AND (within_s <= (31536000)::double precision)))
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_threshold=1000, fillfactor=70)
+
+table pulse.schedule_ending (
+  schedule_id uuid not null,
+  occurrence timestamp with time zone not null,
+  at timestamp with time zone not null,
+  ending text not null,
+  error text,
+  constraint schedule_ending_ending_check CHECK ((ending = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'lost'::text, 'canceled'::text])))
+)
+
+table pulse.schedule_run (
+  schedule_id uuid not null,
+  job_id uuid not null,
+  constraint schedule_run_pkey PRIMARY KEY (schedule_id)
+)
+
+table pulse.schedule_tally (
+  schedule_id uuid not null,
+  last_attempt_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  last_error text,
+  failures integer not null default 0,
+  succeeded bigint not null default 0,
+  failed bigint not null default 0,
+  constraint schedule_tally_pkey PRIMARY KEY (schedule_id)
+) with (fillfactor=70)
+
+view pulse.schedules (
+  id uuid,
+  tenant pulse.tenant_name,
+  project pulse.project_name,
+  name pulse.schedule_name,
+  owner text,
+  declared_by text,
+  kind text,
+  spec text,
+  tz text,
+  anchor pulse.schedule_time,
+  job_kind pulse.kind_name,
+  args pulse.args_json,
+  queue pulse.queue_name,
+  priority pulse.priority_number,
+  max_attempts pulse.attempts_budget,
+  options pulse.options_json,
+  meta pulse.meta_json,
+  missed text,
+  missed_most integer,
+  missed_pace_s double precision,
+  within_s double precision,
+  overlap text,
+  jitter double precision,
+  delivery text,
+  pause_after integer,
+  until pulse.schedule_time,
+  max_fires bigint,
+  lookahead_s double precision,
+  reckon_after timestamp with time zone,
+  next_run_at pulse.schedule_time,
+  last_due_at timestamp with time zone,
+  look_at timestamp with time zone,
+  queued_at timestamp with time zone,
+  zone_version text,
+  fires bigint,
+  revision integer,
+  created_at timestamp with time zone,
+  created_by text,
+  updated_at timestamp with time zone,
+  updated_by text,
+  paused_at timestamp with time zone,
+  paused_by text,
+  pause_reason text,
+  resumed_at timestamp with time zone,
+  resumed_by text,
+  ended_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  deleted_by text,
+  status text,
+  last_attempt_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  last_error text,
+  failures integer,
+  succeeded bigint,
+  failed bigint,
+  retry_at timestamp with time zone
+) as md5 5fabfd2353f8647ebc1652e0436b903c
+
 
 -- indexes
 
@@ -366,7 +555,8 @@ CREATE INDEX claim_cursor ON pulse.claim USING btree (queue, priority, lane, x, 
 CREATE INDEX claim_late ON pulse.claim USING btree (queue, priority, lane, n, low_x) WHERE (low_x IS NOT NULL)
 CREATE INDEX claim_request ON pulse.claim USING btree (executor, request)
 CREATE INDEX delayed_due ON pulse.delayed USING btree (run_at, id)
-CREATE INDEX delayed_queue ON pulse.delayed USING btree (queue, run_at, id) WHERE ((charged)::smallint = 0)
+CREATE INDEX delayed_queue ON pulse.delayed USING btree (queue, run_at, id) WHERE (charged = 0)
+CREATE INDEX delayed_schedule ON pulse.delayed USING btree (schedule_id) WHERE (schedule_id IS NOT NULL)
 CREATE INDEX done_at ON pulse.done USING btree (at)
 CREATE INDEX done_claim ON pulse.done USING btree (claim)
 CREATE INDEX executor_alive ON pulse.executor USING btree (runtime, id) WHERE (ended_at IS NULL)
@@ -376,67 +566,95 @@ CREATE INDEX key_id ON pulse.key USING btree (id)
 CREATE INDEX key_until ON pulse.key USING btree (until) WHERE (until IS NOT NULL)
 CREATE INDEX lease_executor ON pulse.lease USING btree (executor)
 CREATE INDEX log_1000001_id_idx ON pulse.log_1000001 USING btree (id)
-CREATE INDEX log_1000001_queue_priority_lane_xid_seq_idx ON pulse.log_1000001 USING btree (queue, priority, lane, xid, seq)
+CREATE INDEX log_1000001_lane_id_xid_seq_idx ON pulse.log_1000001 USING btree (lane_id, xid, seq)
 CREATE INDEX log_1_id_idx ON pulse.log_1 USING btree (id)
-CREATE INDEX log_1_queue_priority_lane_xid_seq_idx ON pulse.log_1 USING btree (queue, priority, lane, xid, seq)
+CREATE INDEX log_1_lane_id_xid_seq_idx ON pulse.log_1 USING btree (lane_id, xid, seq)
 CREATE INDEX log_default_id_idx ON pulse.log_default USING btree (id)
-CREATE INDEX log_default_queue_priority_lane_xid_seq_idx ON pulse.log_default USING btree (queue, priority, lane, xid, seq)
+CREATE INDEX log_default_lane_id_xid_seq_idx ON pulse.log_default USING btree (lane_id, xid, seq)
 CREATE INDEX log_id ON ONLY pulse.log USING btree (id)
-CREATE INDEX log_lane ON ONLY pulse.log USING btree (queue, priority, lane, xid, seq)
+CREATE INDEX log_lane ON ONLY pulse.log USING btree (lane_id, xid, seq)
+CREATE INDEX occurrence_decided ON pulse.occurrence USING btree (decided_at)
+CREATE INDEX occurrence_job ON pulse.occurrence USING btree (job_id) WHERE (job_id IS NOT NULL)
 CREATE INDEX outcome_at ON pulse.outcome USING btree (at, id)
 CREATE INDEX outcome_queue ON pulse.outcome USING btree (queue, status, at, id)
 CREATE INDEX outcome_status ON pulse.outcome USING btree (status, at, id)
 CREATE INDEX place_seq ON pulse.place USING btree (seq)
+CREATE INDEX progress_at ON pulse.progress USING btree (at)
 CREATE INDEX result_at ON pulse.result USING btree (at)
+CREATE INDEX schedule_deleted ON pulse.schedule USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
+CREATE INDEX schedule_due ON pulse.schedule USING btree (look_at, id) WHERE (look_at IS NOT NULL)
+CREATE UNIQUE INDEX schedule_name ON pulse.schedule USING btree (COALESCE((tenant)::text, ''::text), COALESCE((project)::text, ''::text), name) WHERE (deleted_at IS NULL)
+CREATE INDEX schedule_queued ON pulse.schedule USING btree (queued_at) WHERE (queued_at IS NOT NULL)
+CREATE INDEX schedule_run_job ON pulse.schedule_run USING btree (job_id)
 
 -- functions
 
 function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 48f56207e61e895a9ea6d1494045a12c
+  plpgsql volatile set lock_timeout=100ms set search_path=pg_catalog, pg_temp md5 6db4e7bdc1625e08bf82e9d5e65c8b03
 function pulse.add_partition(width bigint) returns text
-  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 6d6389a0fa27d799aea4f0e29fa8f2d1
+  plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 6606603a0d7fcaa92e0351f27cbbad39
+function pulse.add_schedule(name text, kind text, spec text, job_kind text, args json DEFAULT '{}'::json, tz text DEFAULT NULL::text, anchor timestamp with time zone DEFAULT NULL::timestamp with time zone, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, meta json DEFAULT NULL::json, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, owner text DEFAULT NULL::text, declared_by text DEFAULT NULL::text, missed text DEFAULT 'latest'::text, missed_most integer DEFAULT 100, missed_pace_s double precision DEFAULT 0, within_s double precision DEFAULT NULL::double precision, overlap text DEFAULT 'allow'::text, jitter double precision DEFAULT 0, delivery text DEFAULT 'at_least_once'::text, pause_after integer DEFAULT 10, until timestamp with time zone DEFAULT NULL::timestamp with time zone, max_fires bigint DEFAULT NULL::bigint, lookahead_s double precision DEFAULT 60, first_at timestamp with time zone DEFAULT NULL::timestamp with time zone, zone_version text DEFAULT NULL::text, by text DEFAULT NULL::text, id uuid DEFAULT NULL::uuid) returns uuid
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 8c098aae8b712e33ffe379a9b0fe8433
+function pulse.audit(tolerance interval DEFAULT '00:02:00'::interval, most integer DEFAULT 100) returns TABLE(finding text, id text, detail text)
+  plpgsql stable set jit=off set search_path=pg_catalog, pg_temp md5 14f135aaeeae07727bd7e25a0b02c511
+function pulse.backfill(id uuid, occurrences timestamp with time zone[], jobs uuid[], missed boolean DEFAULT false, by text DEFAULT NULL::text) returns timestamp with time zone[]
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 164b757f39d39d25aae319c1bfbbdbff
 function pulse.backoff(options json, charged integer) returns interval
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 5999b47fa203a554ea17bb8b2ce388e4
+function pulse.budget_of(s pulse.schedule) returns integer
+  sql immutable md5 3c9fd88becf89ad4d67802a562c242fd
 function pulse.bury(executor bigint, why text, claims bigint[], tokens uuid[], masks bit varying[], ended_claims bigint[], ended_tokens uuid[], positions integer[], endings text[], errors text[], rest text, OUT settled bigint, OUT ended bigint, OUT given_back bigint) returns record
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 9786c3c8afe808f38f9337bca75b4f91
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9bd9a255ebae9e274581a70e182139fc
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 726045219b62ff93fa9b947e2d8d87db
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 4826ad54c2d90c9de05835898e59f046
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 66db6b21f1fdbd632e9fc4648f6f26f2
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 12fb80b840388134fa90a8364e81f84e
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
   plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 16ee98e742f2524b570a74d71c90441e
+function pulse.close_following(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], follow_ups json) returns bigint
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 263c8db93872782f954748e73696e24d
 function pulse.close_held(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], first bigint, last bigint, careful boolean) returns bigint
-  plpgsql volatile set enable_nestloop=off set search_path=pg_catalog, pg_temp md5 94cb379c240a13144d43461f270e75a6
+  plpgsql volatile set enable_nestloop=off set search_path=pg_catalog, pg_temp md5 8aed7c3b13c726387e184dcbed7343ce
+function pulse.count_endings(most integer DEFAULT 20000) returns bigint
+  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 ac64e69d7fe1134227caeaafe29eece7
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3d9bbd6cb864e7b94b3a52ad21e9de2a
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
   plpgsql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 c582394c601084e406fa11331cbb5aba
 function pulse.cursors(wanted text) returns SETOF pulse.lane_cursor
-  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 1ebb95d3a93ab158c2401a67ed873637
+  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 8c0e7cea576c8696c3ade71c4705e3b6
 function pulse.cut(most bigint) returns bigint
   sql volatile security definer set search_path=pg_catalog, pg_temp md5 31e9e154af151f856f847c4493f928a8
 function pulse.delayed_queues(wanted text) returns SETOF text
   sql stable set enable_bitmapscan=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 982dd658d3bc29591f4b9e50d070cd18
+function pulse.delete_schedule(id uuid, by text DEFAULT NULL::text) returns boolean
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 7a36373ccbe8dd41357a9972fc657f73
+function pulse.delete_schedules(tenant text, project text DEFAULT NULL::text, by text DEFAULT NULL::text) returns bigint
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 167287d11a5565bc88adac5e5400342c
 function pulse.deliveries(id uuid) returns SETOF pulse.log
   plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 72c73475b4a8f30f0259ddd6ba157115
 function pulse.discover() returns integer
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 3c61afe80c676cc4e7f3e7244052e02b
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 11c2d2b4faf2d0e54ffd7a0177615582
 function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 17a3b8240abf3d221d95d37a783c5853
+function pulse.due_schedules(most integer, runtime text DEFAULT NULL::text, shards integer DEFAULT NULL::integer, shard integer DEFAULT NULL::integer, OUT due json, OUT next_s double precision) returns record
+  plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 04ca281fdfc2b75bdf42473c41281cd5
+function pulse.edit_schedule(id uuid, changes json, first_at timestamp with time zone DEFAULT NULL::timestamp with time zone, zone_version text DEFAULT NULL::text, by text DEFAULT NULL::text, revision integer DEFAULT NULL::integer) returns integer
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 64f4fa7e50e48db59a0c1c5998b50712
 function pulse.empty_default(keep interval) returns boolean
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 de3224c1e6af7821b1e74b9cd75b4226
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 1360252e90291b8b39ddd9c9fc674375
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 9bb988dd17523245bd88b1de8f316387
 function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[] DEFAULT '{default}'::text[], priorities smallint[] DEFAULT '{0}'::smallint[], rest json[] DEFAULT NULL::json[]) returns uuid[]
-  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 c31b603f955c066449c15797f24d5c06
+  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 895a5b1594acfb7839b4cd662b023b56
 function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 23de3ad465b69e67d9bd00f1a0a9e3b5
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 07c9f6476bada27b83e5fb1e681c60c3
 function pulse.executors_standing(OUT id bigint, OUT runtime text, OUT beats bigint, OUT ended boolean) returns SETOF record
   sql stable set search_path=pg_catalog, pg_temp md5 57c46635b1a51dfed587de4d9f0c37b7
 function pulse.extend(executors bigint[]) returns bigint[]
@@ -447,14 +665,18 @@ function pulse."fetch"(claim bigint, token uuid) returns text
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 b8b40aa58c97e58493c89c835bc53c56
 function pulse.find(id uuid) returns SETOF pulse.log
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
+function pulse.fire(decisions json, OUT moved bigint, OUT fired bigint) returns record
+  plpgsql volatile set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 85765b99a3457b1c06508cffa98eda30
+function pulse.first_run(kind text, spec text, anchor timestamp with time zone, after timestamp with time zone) returns timestamp with time zone
+  plpgsql stable set search_path=pg_catalog, pg_temp md5 4a4785d92c5d70812ce82f99081ee7c7
 function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane smallint, xid xid8)
-  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 feaec120beb187c9a46a60cc15c0ddc8
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 ca3d1a44ee003b8059e4a63837dd5aa4
 function pulse.free_keys(ids uuid[]) returns void
-  sql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 faf2a5c8616a62e6aed54e61874b87c2
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 55f7a513c0c7bda19e93a3e006da3855
 function pulse.get(id uuid) returns SETOF pulse.jobs
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 e2fbb9dda5758c050231d1eaf84dbd50
 function pulse.give_back(executor bigint, ending text, error text) returns bigint
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b7db5b692e1e114d7d5cabceb769cddc
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 d5d24bdf6ebf5abf62b57b51866c8d3c
 function pulse.give_back_claims(claims bigint[], tokens uuid[], ending text, error text) returns bigint
   sql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 1ba2f354f9c0a5fe0b7f0985ef37446c
 function pulse.history(id uuid) returns TABLE(attempt smallint, claim bigint, claimed_at timestamp with time zone, executor bigint, runtime text, host text, ended_at timestamp with time zone, took_us bigint, ending text, error text)
@@ -463,24 +685,28 @@ function pulse.hold_key(tenant text, key text, id uuid, until timestamp with tim
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 d9c8d81be4721a12d2f104958bc89bd9
 function pulse.hold_lane(j pulse.log) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 bec0260d8963958a8c8c4e1ea69322c2
+function pulse.hold_schedule(asked text, id uuid, revision integer) returns pulse.schedule
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 b692423d391240e06f814b90e5382518
 function pulse.is_decided(p pulse.partition) returns boolean
-  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c418abe908675aaffa147b57c471e2d6
+  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 0ebb452eddaa5f8188e0719eb9c78139
 function pulse.is_fresh(id uuid) returns boolean
-  sql volatile parallel safe md5 8ea5cb9b8421042bf3bf0fd18ddbb527
+  sql volatile parallel safe differs between versions
 function pulse.is_pending(j pulse.log) returns boolean
   plpgsql stable set search_path=pg_catalog, pg_temp md5 0e5161e3f67a71aff4d896bfdaa36c9e
 function pulse.is_quiet(parked xid8) returns boolean
   sql volatile md5 763962b01cfc0191e2253e37a3f57c4e
 function pulse.keep_ahead(period interval DEFAULT '1 day'::interval, least_width bigint DEFAULT 1000000, OUT added text[], OUT burnt bigint, OUT starved boolean) returns record
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 00d422681ea7dd3bb0b59f69a2a3cb74
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 2dc1ad1c5fcc8b87a6e9d7c7412fb0fb
 function pulse.keep_results(claim bigint, hit bit varying, results json, at timestamp with time zone) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 8228baade61d9ddc093de228577f78f8
+function pulse.lane_id(queue text, priority smallint, lane smallint) returns bigint
+  sql immutable parallel safe md5 0b701f69c5dc93a39e4ea042181443fb
 function pulse.lane_lock(queue text, priority smallint, lane smallint) returns integer
   sql immutable parallel safe md5 8d8eb5a76b0afc4d153119aa72796a81
 function pulse.lane_of(queue text, tenant text) returns smallint
   sql stable md5 dac8361810c4d319830058d46caa220b
 function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean) returns TABLE(queue text, priority smallint, lane smallint, siblings bigint)
-  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 df477edc6df782966d17bb9bfaec9cda
+  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 5e263da811484a9b089a53c9e4db3102
 function pulse.last_error(id uuid) returns text
   sql stable md5 3d68347e7dbc581b994f88cbd8f1308b
 function pulse.list(status text DEFAULT NULL::text, queue text DEFAULT NULL::text, kind text DEFAULT NULL::text, tenant text DEFAULT NULL::text, most integer DEFAULT 50, after text DEFAULT NULL::text, reads integer DEFAULT 5000) returns SETOF pulse.listed
@@ -496,55 +722,73 @@ function pulse.list_delayed_retries(queue text, kind text, tenant text, most int
 function pulse.list_ended(status text, queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 132b8d86dd868d782950fa67f5287b68
 function pulse.list_pending(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
-  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b61e2fb74fb07fd0b8fae5c7da0f0cc2
+  plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 31c8ef269ce457dd8cdf6169e3eb775c
 function pulse.list_retrying(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 cead269c9ee57d0abf96dfb0559115f7
 function pulse.list_running(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c4fa84f52bdd4a89be22b89c696e8429
 function pulse.listed_of(j pulse.log, status text, started_at timestamp with time zone, finished_at timestamp with time zone, executor bigint, after text) returns pulse.listed
-  sql stable md5 730c9792c8ed15091c02d9a2e826b1fd
-function pulse.look(queues text[], executors bigint[] DEFAULT '{}'::bigint[], parked_x xid8 DEFAULT NULL::xid8, OUT moment timestamp with time zone, OUT drawn bigint, OUT paused boolean, OUT resting text[], OUT ready boolean, OUT new_lanes integer, OUT due_s double precision, OUT cancels json, OUT parked boolean, OUT quiet boolean) returns record
-  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 65ce5082f917da4a8a87a46627de6203
+  sql stable md5 103f9b197dba716261bb87d804cd311a
+function pulse.look(queues text[], executors bigint[] DEFAULT '{}'::bigint[], parked_x xid8 DEFAULT NULL::xid8, schedules integer DEFAULT 0, runtime text DEFAULT NULL::text, shards integer DEFAULT NULL::integer, shard integer DEFAULT NULL::integer, OUT moment timestamp with time zone, OUT drawn bigint, OUT paused boolean, OUT resting text[], OUT ready boolean, OUT new_lanes integer, OUT due_s double precision, OUT cancels json, OUT parked boolean, OUT quiet boolean, OUT due json, OUT next_s double precision) returns record
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 ce2c2c98b9155fb18980c1a9557d1dab
 function pulse.mask_of(positions integer[], bits integer) returns bit varying
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 4e8c6ff870b71e329b26ca6502f3f41d
+function pulse.merge_masks(INOUT claims bigint[], INOUT tokens uuid[], INOUT masks bit varying[], INOUT took_us integer[]) returns record
+  sql immutable set search_path=pg_catalog, pg_temp md5 87a32c4f53c8d9661a9ff99598ff8f1e
 function pulse.move(id uuid, queue text DEFAULT NULL::text, priority integer DEFAULT NULL::integer) returns boolean
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 5fb62fa8100e3a283bdbb1a85d452511
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 21445a7984ad3ba579b1bfeb75316a28
 function pulse.namesakes(runtime text, OUT id bigint, OUT host text, OUT boot_id text, OUT pid integer, OUT pid_start text, OUT beats bigint) returns SETOF record
   sql stable set search_path=pg_catalog, pg_temp md5 ad205028bcb17c2670c47453e58a0d08
 function pulse.note_partitions() returns void
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 06002923b337f980bae8190543fa5cad
+function pulse.note_progress(ids uuid[], attempts smallint[], dones double precision[], totals double precision[], notes text[]) returns void
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 3de121e9090ea482ecfc2e36e3c4a3dd
+function pulse.note_successes(ids uuid[], at timestamp with time zone) returns void
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 de902772b9e93a314fe67e89a3cbe2cd
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
 function pulse.oldest_due(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]) returns TABLE(due timestamp with time zone)
-  sql stable md5 e7835aa3927d5650329e83d794ed558e
+  sql stable md5 3ef3b24a034814ec75d3f20207982db2
+function pulse.options_of(s pulse.schedule) returns json
+  sql immutable md5 87dca6654bc0110f1ece37c2321a3de6
 function pulse.park(queues text[]) returns xid8
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 f11a3a7bd902924f21c4bf907fbe3275
 function pulse.partition_width(period interval, least_width bigint) returns bigint
   sql volatile security definer set search_path=pg_catalog, pg_temp md5 c3f768f97528c1c11428454199a19579
 function pulse.pass_lane(queue text, priority smallint, lane smallint, executor bigint, request bigint, drawn bigint, slow interval) returns boolean
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 a9ca291845b1a3b99d1760c8f1ca6ef5
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 820b87625ecc59c8d40d2affcb469ed3
 function pulse.pass_open(queues text[], executor bigint, request bigint, drawn bigint) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 863346a677b2a08371dd7b61131213b2
 function pulse.pause(queue text, by text, reason text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 7bf23e1b64003bab4247055ad6575816
+function pulse.pause_failing(ids uuid[]) returns uuid[]
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 9ee1ac04cd35e0d63788b14df08f1782
+function pulse.pause_schedule(id uuid, reason text DEFAULT NULL::text, by text DEFAULT NULL::text) returns boolean
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 f42af0645b99109156dcee705c7eabd0
 function pulse.promote(most integer, OUT moved bigint, OUT next_s double precision) returns record
-  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 9dc17cf4c7d0099c31622b549e39c41d
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 0d9e27d7e517f9371d5f92b3737e7158
 function pulse.prune(keep interval, keep_failures interval, most integer DEFAULT 5000, OUT claims bigint, OUT places bigint, OUT failures bigint, OUT outcomes bigint, OUT results bigint, OUT keys bigint, OUT wishes bigint, OUT executors bigint) returns record
-  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 96aa287287b2bfd0effd878bc709c5aa
+  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 693a36ed8c5fb1effa8270ac0a77e7b9
 function pulse.prune_lanes(keep interval) returns integer
-  plpgsql volatile security definer set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c6d19f9110a10b01988f84cd78d7415f
+  plpgsql volatile security definer set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 56a4ca4f310d15cb8ae87ec0d8393107
+function pulse.prune_schedules(keep interval, most integer DEFAULT 5000) returns bigint
+  plpgsql volatile security definer set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9d953d3be7bea4b631fc2f0bec0db866
+function pulse.put_off_again(options json) returns json
+  plpgsql immutable set search_path=pg_catalog, pg_temp md5 3040e417db55e8ca3fa2e84a8c9bcf65
 function pulse.queue_bit(queue text) returns bigint
   sql immutable parallel safe md5 a065e7cb2957ea74bb2f172c098572ba
 function pulse.raise_floors() returns integer
   plpgsql volatile set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 934d4916a7ba8ccf0e2f38c05fc800ba
 function pulse.ready(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[], below_x xid8, below_s bigint, most integer) returns TABLE(xid xid8, seq bigint)
-  sql stable md5 eabec690f4d5fa965418b6f9ca0d3ad9
+  sql stable md5 1c1267b154bf380efa9100b520694351
 function pulse.reap(executor bigint, beats bigint) returns bigint
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 10cafa481ddd91449d6e9ab2fd5c6a40
 function pulse.rebase(OUT pending bigint, OUT running bigint, OUT completed bigint) returns record
-  plpgsql volatile set lock_timeout=2s set search_path=pg_catalog, pg_temp md5 78c228ee8154cd2742640f3601fa414a
+  plpgsql volatile set lock_timeout=2s set search_path=pg_catalog, pg_temp md5 1da1575b2502a597e68134538438d2dc
 function pulse.refuse_isolation() returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 657492d3dfa93adf8adaae43c94679eb
+function pulse.refuse_schedule(asked text, name text, problem text, hint text) returns void
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 b7089763d345fc3ac668d43cb145e187
 function pulse.refuse_transition(asked text, id uuid, status text) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 c8467e0987c87a394942529ca574f04f
 function pulse.refuse_update() returns trigger
@@ -553,20 +797,38 @@ function pulse.register_executor(runtime text, host text, boot_id text, pid inte
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9473bcd88ae20781f23f5e9d63110e17
 function pulse.release(claims bigint[], tokens uuid[], positions integer[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 4ad90d9fec7e6b29b4ed88959e511458
+function pulse.remove_schedules(ids uuid[], by text) returns void
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 5cd0aa029e33b7124318c482f8148984
 function pulse.resume(queue text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
+function pulse.resume_schedule(id uuid, by text DEFAULT NULL::text) returns boolean
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 42e2101c2e4c936e997e2ff14560678e
 function pulse.retry(id uuid) returns boolean
-  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 0fbbd71584641509d4cf256404040909
-function pulse.see_partitions() returns bigint
-  sql volatile md5 fa52d7df79a7e5457dc9770c1302af90
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 78d833cb10c338add46a5268571e2ede
+function pulse.rezone(version text) returns bigint
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 57740c6cd2426460d85f210bbc5a84a6
+function pulse.run_schedule(id uuid, by text DEFAULT NULL::text) returns uuid
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 e3fcd77b1e675757f488ae4f593f7ae5
+function pulse.schedule_history(id uuid, most integer DEFAULT 50, before timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(occurrence timestamp with time zone, due_at timestamp with time zone, decided_at timestamp with time zone, verdict text, reason text, job_id uuid, status text, lateness_s double precision)
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 5b6eec8bd05d5126f70441fb0fcdca86
+function pulse.schedule_id(name text, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text) returns uuid
+  sql stable set search_path=pg_catalog, pg_temp md5 0994284fed3ef100e41fc56bf998d51a
+function pulse.schedule_verdicts(id uuid, begins timestamp with time zone, ends timestamp with time zone) returns TABLE(verdict text, n bigint)
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 d8e2e96fad4936af104175a0e60921ef
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f074e6ad298a2ea3f3b4f82c45e488a9
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 eafceafa2d66e00905a354f5c5cd9585
+function pulse.shard_of(id uuid, shards integer) returns integer
+  sql immutable parallel safe md5 ed8f787da03b9d29f18737cdb9d46da9
 function pulse.size_of(args json, meta json) returns integer
   sql immutable parallel safe md5 3869c0e7ff801e703a5d07564067e08d
 function pulse.snooze(claims bigint[], tokens uuid[], positions integer[], delays_ms bigint[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 f714d281595782a0855f8f103d0cce6e
+function pulse.squatted(decisions json, moment timestamp with time zone) returns uuid[]
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 afd7994fe23b8b1324b9caed566fd581
 function pulse.state_of(j pulse.log, OUT status text, OUT executor bigint, OUT started_at timestamp with time zone, OUT finished_at timestamp with time zone) returns record
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6bec4bc60c56577133d4c1d952bf21ac
+function pulse.times_put_off(options json) returns integer
+  plpgsql immutable set search_path=pg_catalog, pg_temp md5 ddd617c74e94c3b449f40c5284e1d9bd
 function pulse.took_of(mask bit varying, hit bit varying, took integer[]) returns integer[]
   sql immutable set search_path=pg_catalog, pg_temp md5 819d34c16670da4c15fe8d03847aa1b0
 function pulse.unheld(executors bigint[], held bigint[], OUT claim bigint, OUT token uuid) returns SETOF record
@@ -582,7 +844,9 @@ function pulse.uuid7_from(moment timestamp with time zone) returns uuid
 function pulse.wake(queue text) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 e65e4703c22d722e4108709190aa63ab
 function pulse.wire(id uuid, kind text, args json, attempt smallint, charged smallint, max_attempts smallint, suspect boolean, tenant text, project text, key text, schedule_id uuid, occurrence timestamp with time zone, options json, trace text, meta json) returns text
-  sql stable md5 67efcc59f576e50d3735c6bf8520f660
+  sql stable md5 b53d7a349c35797296624b953290cc6c
+function pulse.withdraw(ids uuid[], why text) returns void
+  plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 4b28cba1a9339417a24361bb14eb0a37
 function pulse.write_claim(k pulse.claim, executor bigint, request bigint, queue text, priority smallint, lane smallint, drawn bigint, tracked integer[]) returns bigint
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 97b9c55a71e22ce6236d790768d734f7
 
@@ -598,22 +862,32 @@ CREATE TRIGGER append_only BEFORE UPDATE ON pulse.log_default FOR EACH ROW EXECU
 function pulse."fetch"(bigint,uuid): nobody but the owner
 function pulse.add_follow_ups(bigint,bit varying,json): nobody but the owner
 function pulse.add_partition(bigint): nobody but the owner
+function pulse.add_schedule(text,text,text,text,json,text,timestamp with time zone,text,integer,integer,json,json,text,text,text,text,text,integer,double precision,double precision,text,double precision,text,integer,timestamp with time zone,bigint,double precision,timestamp with time zone,text,text,uuid): nobody but the owner
+function pulse.audit(interval,integer): nobody but the owner
+function pulse.backfill(uuid,timestamp with time zone[],uuid[],boolean,text): nobody but the owner
 function pulse.backoff(json,integer): nobody but the owner
+function pulse.budget_of(pulse.schedule): nobody but the owner
 function pulse.bury(bigint,text,bigint[],uuid[],bit varying[],bigint[],uuid[],integer[],text[],text[],text): nobody but the owner
 function pulse.cancel(uuid,text,text): nobody but the owner
 function pulse.claim(bigint,bigint,text[],integer[],integer,integer): nobody but the owner
 function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,bigint): nobody but the owner
 function pulse.claim_of(pulse.log): nobody but the owner
 function pulse.close(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[]): nobody but the owner
+function pulse.close_following(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[],json): nobody but the owner
 function pulse.close_held(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[],bigint,bigint,boolean): nobody but the owner
+function pulse.count_endings(integer): nobody but the owner
 function pulse.counts(integer): nobody but the owner
 function pulse.cursor_of(text,smallint,smallint): nobody but the owner
 function pulse.cursors(text): nobody but the owner
 function pulse.cut(bigint): nobody but the owner
 function pulse.delayed_queues(text): nobody but the owner
+function pulse.delete_schedule(uuid,text): nobody but the owner
+function pulse.delete_schedules(text,text,text): nobody but the owner
 function pulse.deliveries(uuid): nobody but the owner
 function pulse.discover(): nobody but the owner
 function pulse.drop_partitions(interval): nobody but the owner
+function pulse.due_schedules(integer,text,integer,integer): nobody but the owner
+function pulse.edit_schedule(uuid,json,timestamp with time zone,text,text,integer): nobody but the owner
 function pulse.empty_default(interval): nobody but the owner
 function pulse.end_executor(bigint,text,bigint): nobody but the owner
 function pulse.enqueue(text,json,text,integer,timestamp with time zone,text,interval,text,text,integer,json,text,json,uuid,uuid,timestamp with time zone): nobody but the owner
@@ -623,6 +897,8 @@ function pulse.executors_standing(): nobody but the owner
 function pulse.extend(bigint[]): nobody but the owner
 function pulse.fail(bigint[],uuid[],integer[],text[],bigint[],bigint[]): nobody but the owner
 function pulse.find(uuid): nobody but the owner
+function pulse.fire(json): nobody but the owner
+function pulse.first_run(text,text,timestamp with time zone,timestamp with time zone): nobody but the owner
 function pulse.foreign_xids(): nobody but the owner
 function pulse.free_keys(uuid[]): nobody but the owner
 function pulse.get(uuid): nobody but the owner
@@ -631,12 +907,14 @@ function pulse.give_back_claims(bigint[],uuid[],text,text): nobody but the owner
 function pulse.history(uuid): nobody but the owner
 function pulse.hold_key(text,text,uuid,timestamp with time zone): nobody but the owner
 function pulse.hold_lane(pulse.log): nobody but the owner
+function pulse.hold_schedule(text,uuid,integer): nobody but the owner
 function pulse.is_decided(pulse.partition): nobody but the owner
 function pulse.is_fresh(uuid): nobody but the owner
 function pulse.is_pending(pulse.log): nobody but the owner
 function pulse.is_quiet(xid8): nobody but the owner
 function pulse.keep_ahead(interval,bigint): nobody but the owner
 function pulse.keep_results(bigint,bit varying,json,timestamp with time zone): nobody but the owner
+function pulse.lane_id(text,smallint,smallint): nobody but the owner
 function pulse.lane_lock(text,smallint,smallint): nobody but the owner
 function pulse.lane_of(text,text): nobody but the owner
 function pulse.lanes_with_work(text[],integer[],bigint,boolean): nobody but the owner
@@ -651,38 +929,56 @@ function pulse.list_pending(text,text,text,integer,text,integer): nobody but the
 function pulse.list_retrying(text,text,text,integer,text,integer): nobody but the owner
 function pulse.list_running(text,text,text,integer,text,integer): nobody but the owner
 function pulse.listed_of(pulse.log,text,timestamp with time zone,timestamp with time zone,bigint,text): nobody but the owner
-function pulse.look(text[],bigint[],xid8): nobody but the owner
+function pulse.look(text[],bigint[],xid8,integer,text,integer,integer): nobody but the owner
 function pulse.mask_of(integer[],integer): nobody but the owner
+function pulse.merge_masks(bigint[],uuid[],bit varying[],integer[]): nobody but the owner
 function pulse.move(uuid,text,integer): nobody but the owner
 function pulse.namesakes(text): nobody but the owner
 function pulse.note_partitions(): nobody but the owner
+function pulse.note_progress(uuid[],smallint[],double precision[],double precision[],text[]): nobody but the owner
+function pulse.note_successes(uuid[],timestamp with time zone): nobody but the owner
 function pulse.now(): nobody but the owner
 function pulse.oldest_due(text,smallint,smallint,xid8,bigint,bigint,xid8[],bigint[]): nobody but the owner
+function pulse.options_of(pulse.schedule): nobody but the owner
 function pulse.park(text[]): nobody but the owner
 function pulse.partition_width(interval,bigint): nobody but the owner
 function pulse.pass_lane(text,smallint,smallint,bigint,bigint,bigint,interval): nobody but the owner
 function pulse.pass_open(text[],bigint,bigint,bigint): nobody but the owner
 function pulse.pause(text,text,text): nobody but the owner
+function pulse.pause_failing(uuid[]): nobody but the owner
+function pulse.pause_schedule(uuid,text,text): nobody but the owner
 function pulse.promote(integer): nobody but the owner
 function pulse.prune(interval,interval,integer): nobody but the owner
 function pulse.prune_lanes(interval): nobody but the owner
+function pulse.prune_schedules(interval,integer): nobody but the owner
+function pulse.put_off_again(json): nobody but the owner
 function pulse.queue_bit(text): nobody but the owner
 function pulse.raise_floors(): nobody but the owner
 function pulse.ready(text,smallint,smallint,xid8,bigint,bigint,xid8[],bigint[],xid8,bigint,integer): nobody but the owner
 function pulse.reap(bigint,bigint): nobody but the owner
 function pulse.rebase(): nobody but the owner
 function pulse.refuse_isolation(): nobody but the owner
+function pulse.refuse_schedule(text,text,text,text): nobody but the owner
 function pulse.refuse_transition(text,uuid,text): nobody but the owner
 function pulse.refuse_update(): nobody but the owner
 function pulse.register_executor(text,text,text,integer,text,text[]): nobody but the owner
 function pulse.release(bigint[],uuid[],integer[]): nobody but the owner
+function pulse.remove_schedules(uuid[],text): nobody but the owner
 function pulse.resume(text): nobody but the owner
+function pulse.resume_schedule(uuid,text): nobody but the owner
 function pulse.retry(uuid): nobody but the owner
-function pulse.see_partitions(): nobody but the owner
+function pulse.rezone(text): nobody but the owner
+function pulse.run_schedule(uuid,text): nobody but the owner
+function pulse.schedule_history(uuid,integer,timestamp with time zone): nobody but the owner
+function pulse.schedule_id(text,text,text): nobody but the owner
+function pulse.schedule_verdicts(uuid,timestamp with time zone,timestamp with time zone): nobody but the owner
 function pulse.settle(bigint[],uuid[],bit varying[],integer[],json,json): nobody but the owner
+function pulse.shard_of(uuid,integer): nobody but the owner
 function pulse.size_of(json,json): nobody but the owner
 function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner
+function pulse.squatted(json,timestamp with time zone): nobody but the owner
 function pulse.state_of(pulse.log): nobody but the owner
+function pulse.times_put_off(json): nobody but the owner
 function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner
 function pulse.unheld(bigint[],bigint[]): nobody but the owner
 function pulse.unpark(text[]): nobody but the owner
@@ -691,6 +987,7 @@ function pulse.uuid7_at(uuid): nobody but the owner
 function pulse.uuid7_from(timestamp with time zone): nobody but the owner
 function pulse.wake(text): nobody but the owner
 function pulse.wire(uuid,text,json,smallint,smallint,smallint,boolean,text,text,text,uuid,timestamp with time zone,json,text,json): nobody but the owner
+function pulse.withdraw(uuid[],text): nobody but the owner
 function pulse.write_claim(pulse.claim,bigint,bigint,text,smallint,smallint,bigint,integer[]): nobody but the owner
 schema pulse: nobody but the owner
 sequence pulse.claim_id_seq: nobody but the owner
@@ -714,8 +1011,16 @@ table pulse.log_1: nobody but the owner
 table pulse.log_1000001: nobody but the owner
 table pulse.log_default: nobody but the owner
 table pulse.migration: nobody but the owner
+table pulse.occurrence: nobody but the owner
+table pulse.occurrence_floor: nobody but the owner
 table pulse.outcome: nobody but the owner
 table pulse.partition: nobody but the owner
 table pulse.place: nobody but the owner
+table pulse.progress: nobody but the owner
 table pulse.queue: nobody but the owner
 table pulse.result: nobody but the owner
+table pulse.schedule: nobody but the owner
+table pulse.schedule_ending: nobody but the owner
+table pulse.schedule_run: nobody but the owner
+table pulse.schedule_tally: nobody but the owner
+table pulse.schedules: nobody but the owner

@@ -6,7 +6,7 @@ from uuid import UUID
 import psycopg
 import pytest
 from fix_cluster import Connect, Connection
-from store_kit import Batch, Store
+from store_kit import LANE, Batch, Store
 
 
 @pytest.fixture
@@ -286,8 +286,8 @@ def test_a_million_uncommitted_rows_are_waded_through_once(store: Store, connect
     store.enqueue()
     store.settle(store.claim()[0])
     writer.execute(
-        "insert into pulse.log (submitted_at, id, kind) select pulse.now(), gen_random_uuid(), 'k' "
-        "from generate_series(1, 60000)"
+        "insert into pulse.log (submitted_at, id, kind, lane_id) select pulse.now(), gen_random_uuid(), 'k', "
+        f"{LANE} from generate_series(1, 60000)"
     )
     for _ in range(3):
         store.claim()

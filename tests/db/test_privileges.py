@@ -37,7 +37,7 @@ def test_a_producer_can_enqueue(granted: Connection) -> None:
     "statement",
     [
         "select * from pulse.log", "select * from pulse.jobs", "select pulse.get(gen_random_uuid())",
-        "insert into pulse.log (submitted_at, id, kind) values (now(), gen_random_uuid(), 'k')",
+        "insert into pulse.log (submitted_at, id, kind, lane_id) values (now(), gen_random_uuid(), 'k', 1)",
         "select pulse.cancel(gen_random_uuid())", "select pulse.claim(1, 1, '{q}', '{1}', 1)",
         "select pulse.reap(1, 0)",
         "delete from pulse.key", "select nextval('pulse.log_seq')", "select setval('pulse.parked', 1)",
@@ -74,8 +74,8 @@ def test_a_producer_has_no_privilege_but_to_enqueue(granted: Connection) -> None
 def test_an_admin_copies_jobs_into_the_log_but_not_their_order(granted: Connection) -> None:
     become(granted, "pulse_admin")
     with granted.cursor() as cursor:
-        with cursor.copy("copy pulse.log (submitted_at, id, kind) from stdin") as copy:
-            copy.write_row(("2026-01-01T00:00:00Z", "00000000-0000-0000-0000-000000000001", "k"))
+        with cursor.copy("copy pulse.log (submitted_at, id, lane_id, kind) from stdin") as copy:
+            copy.write_row(("2026-01-01T00:00:00Z", "00000000-0000-0000-0000-000000000001", 1, "k"))
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             cursor.execute("copy pulse.log (seq, submitted_at, id, kind) from stdin")
     assert ask(granted, "select pulse.pause('default', 'me', 'why')") is True
@@ -112,9 +112,9 @@ def test_a_runtime_can_run_jobs_but_not_write_their_order(granted: Connection) -
     ask(granted, "select pulse.promote(10)")
     ask(granted, f"select pulse.reap({executor}, 0)")
     for column, value in (("xid", "'1'"), ("seq", "1")):
-        insert = f"insert into pulse.log ({column}, submitted_at, id, kind)"
+        insert = f"insert into pulse.log ({column}, submitted_at, id, lane_id, kind)"
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            granted.execute(f"{insert} values ({value}, now(), gen_random_uuid(), 'k')".encode())
+            granted.execute(f"{insert} values ({value}, now(), gen_random_uuid(), 1, 'k')".encode())
 
 
 def test_public_may_nothing_and_every_function_has_a_fixed_search_path(connection: Connection) -> None:

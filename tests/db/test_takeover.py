@@ -1,19 +1,24 @@
 """Who may take over from whom, when a runtime starts under a name that was used before."""
 
 import os
+import subprocess
 import threading
+import time
 from collections.abc import Callable
 
 import psycopg
 import pytest
 from fix_cluster import Connection
 
-from pulse_runtime.actors.boot import Namesake, take_over
+from pulse_runtime.actors.boot import Namesake, WrongIsolation, check_database, take_over
 from pulse_runtime.events import Log
 from pulse_runtime.identity import Identity, start_of
 from pulse_runtime.settings import RuntimeSettings
 
 HERE = Identity("here", "this boot")
+SERIALIZABLE = b"""do $$ begin
+  execute format('alter database %I set default_transaction_isolation = serializable', current_database());
+end $$"""
 QUIET = Log("test", quiet=True)
 
 
@@ -59,6 +64,20 @@ def test_a_process_of_this_host_that_lives_is_a_namesake(
     assert not ended(connection, living)
 
 
+def test_a_process_that_is_on_its_way_out_is_waited_for(
+    dsn: str, connection: Connection, born: Callable[..., int]
+) -> None:
+    with subprocess.Popen(["sleep", "60"]) as dying:
+        last = born(pid=dying.pid, start=start_of(dying.pid))
+        killer = threading.Timer(0.3, dying.kill)
+        killer.start()
+        began = time.monotonic()
+        take_over(settings(dsn), HERE, QUIET)
+        killer.join()
+    assert time.monotonic() - began >= 0.25, "it lived when we came"
+    assert ended(connection, last)
+
+
 def test_another_host_that_stands_still_for_a_lease_time_is_taken_over_from(
     dsn: str, connection: Connection, born: Callable[..., int]
 ) -> None:
@@ -84,3 +103,10 @@ def test_another_host_that_beats_is_a_namesake(dsn: str, connection: Connection,
         over.set()
         thread.join()
     assert not ended(connection, living)
+
+
+def test_sessions_that_begin_with_another_isolation_level_are_refused(dsn: str, connection: Connection) -> None:
+    check_database(settings(dsn))
+    connection.execute(SERIALIZABLE)
+    with pytest.raises(WrongIsolation, match="'serializable'"):
+        check_database(settings(dsn))

@@ -16,8 +16,9 @@ COLLISION = """
    where apart >> 16 between -10 and 10 and apart & 65535 < 1024 limit 1
 """
 ROW = """
-  insert into pulse.log (submitted_at, id, kind, queue, priority, lane)
-    values (pulse.now(), pulse.uuid7(), 'k', %s, %s, %s)
+  insert into pulse.log (submitted_at, id, kind, queue, priority, lane, lane_id)
+    select pulse.now(), pulse.uuid7(), 'k', l.queue, l.priority, l.lane, pulse.lane_id(l.queue, l.priority, l.lane)
+      from (values (%s::text, %s::smallint, %s::smallint)) l(queue, priority, lane)
 """
 
 

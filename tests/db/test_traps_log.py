@@ -62,6 +62,12 @@ def test_a_partition_cannot_be_updated_either(store: Store) -> None:
         "select pulse.cancel(pulse.uuid7())",
         "select pulse.retry(pulse.uuid7())",
         "select pulse.move(pulse.uuid7(), 'x')",
+        "select pulse.snooze('{}', '{}', '{}', '{}')",
+        "select pulse.close('{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+        "select pulse.give_back_claims('{}', '{}', 'release', null)",
+        "select pulse.bury(1, 'x', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', 'lost')",
+        "select pulse.raise_floors()",
+        "select pulse.rebase()",
     ],
 )
 def test_what_must_see_the_present_refuses_a_snapshot_of_the_past(
@@ -84,6 +90,14 @@ def test_a_claim_pipelined_behind_a_write_is_refused(store: Store) -> None:
 
     with pytest.raises(psycopg.errors.ActiveSqlTransaction):
         write_and_claim()
+
+
+def test_floors_are_not_raised_behind_a_write_in_one_transaction(store: Store) -> None:
+    """Trap 3: they are won as in a claim, so the xid must be drawn after the sequence was read."""
+    store.connection.execute("begin")
+    store.enqueue()
+    with pytest.raises(psycopg.errors.ActiveSqlTransaction):
+        store.ask("select pulse.raise_floors()")
 
 
 def test_a_claim_over_several_lanes_reads_the_sequence_once_before_it_draws_its_xid(store: Store) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fix_cluster import Connect, Connection
 from plan_kit import buffers_of, watched
-from store_kit import Store
+from store_kit import LANE, Store
 
 EMPTY = "select * from pulse.claim(%s, 0, '{default}', '{1}', 500)"
 CHEAP = 60  # pages: about 0.1 ms
@@ -61,9 +61,11 @@ def test_an_empty_poll_writes_nothing_and_looks_at_a_few_pages(store: Store) -> 
 
 
 def test_ten_thousand_enqueues_to_a_busy_system_send_no_notify(store: Store, connect: Connect) -> None:
-    """Trap 10: nobody is parked."""
+    """Trap 10: whoever was parked is awake."""
     listener = connect()
     listener.execute("listen pulse")
+    store.ask("select pulse.park('{default}')")
+    store.ask("select pulse.unpark('{default}')")
     store.connection.execute(BURST.encode())
     store.connection.execute("notify pulse, 'the last'")
     heard = next(iter(listener.notifies(timeout=10.0)))
@@ -122,8 +124,8 @@ def test_two_hundred_thousand_uncommitted_jobs_are_waded_through_once(
     work_through(store, 3)
     writer = connect(autocommit=False)
     writer.execute(
-        "insert into pulse.log (submitted_at, id, kind)"
-        " select now(), gen_random_uuid(), 'k' from generate_series(1, 200000)"
+        "insert into pulse.log (submitted_at, id, kind, lane_id)"
+        f" select now(), gen_random_uuid(), 'k', {LANE} from generate_series(1, 200000)"
     )
     assert _settles_to(lambda: buffers_of(store.connection, EMPTY, store.executor), CHEAP)
     getattr(writer, ending)()

@@ -6,10 +6,19 @@ from uuid import UUID
 import psycopg
 import pytest
 from fix_cluster import Connection
-from store_kit import Batch, Store
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from store_kit import LANE, Batch, Store
 
 CLOSE = "select pulse.close(%s, %s, %s::int[], %s, %s::bigint[], %s, %s::bigint[])"
 SETTLE = "select settled, stale from pulse.settle(%s, %s, %s::bit varying[], %s)"
+LEFT = "select claim, open::text from pulse.lease order by claim"
+# Nobody knows why.
+POISON = """
+  create function public.refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+  create trigger poison before insert on pulse.failure
+    for each row when (new.id = 'ID') execute function public.refuse()
+"""
 MOST_ATTEMPTS = 32_767  # what the column holds
 
 
@@ -25,7 +34,7 @@ def close(store: Store, *entries: tuple[Batch, int, str]) -> int:
     return int(store.ask(CLOSE, claims, tokens, positions, endings, [0] * size, ["x"] * size, [1] * size))
 
 
-def settle(store: Store, *entries: tuple[int, UUID, str | None]) -> tuple[int, list[int]]:
+def settle(store: Store, *entries: tuple[int, UUID | None, str | None]) -> tuple[int, list[int]]:
     claims, tokens, masks = zip(*entries, strict=True)
     bits = "".join(mask or "" for mask in masks).count("1")
     row = store.connection.execute(SETTLE, (list(claims), list(tokens), list(masks), list(range(bits)))).fetchone()
@@ -93,7 +102,8 @@ def test_an_id_that_was_enqueued_twice_fails_twice_and_waits_once(store: Store, 
 def test_a_job_that_was_delivered_most_often_does_not_sink_the_others(store: Store) -> None:
     """Trap 8: a job that snoozes every second gets there in nine hours."""
     store.connection.execute(
-        "insert into pulse.log (submitted_at, id, kind, attempt) values (now(), pulse.uuid7(), 'k', %s)",
+        "insert into pulse.log (submitted_at, id, kind, attempt, lane_id)"
+        f" values (now(), pulse.uuid7(), 'k', %s, {LANE})",
         (MOST_ATTEMPTS,),
     )
     (tired,) = store.claim()
@@ -105,7 +115,8 @@ def test_a_job_that_was_delivered_most_often_does_not_sink_the_others(store: Sto
 def test_a_dead_letter_that_was_delivered_most_often_can_be_retried(store: Store) -> None:
     """Trap 8."""
     store.connection.execute(
-        "insert into pulse.log (submitted_at, id, kind, attempt) values (now(), pulse.uuid7(), 'k', %s)",
+        "insert into pulse.log (submitted_at, id, kind, attempt, lane_id)"
+        f" values (now(), pulse.uuid7(), 'k', %s, {LANE})",
         (MOST_ATTEMPTS,),
     )
     (tired,) = store.claim()
@@ -145,11 +156,81 @@ def test_a_lease_whose_job_is_gone_does_not_keep_its_executor_from_being_reaped(
     assert store.status(UUID(three.jobs[0][0])) == "PENDING"
 
 
-def test_masks_of_one_claim_must_be_merged(store: Store) -> None:
-    """Trap 12."""
-    (batch,) = claim_each(store, 1)
-    with pytest.raises(psycopg.errors.InvalidParameterValue, match="merge its masks"):
-        settle(store, (batch.claim, batch.token, "1"), (batch.claim, batch.token, "1"))
+def test_a_lease_that_cannot_be_given_back_does_not_hold_up_the_others(store: Store) -> None:
+    """Trap 8: whatever it is that fails. It stays as it is and is seen, until it can."""
+    one, two, three = claim_each(store, 3)
+    store.connection.execute(POISON.replace("ID", two.jobs[0][0]).encode())
+    assert store.ask("select pulse.reap(%s, 0)", store.executor) == 2
+    assert [store.status(UUID(batch.jobs[0][0])) for batch in (one, two, three)] == ["PENDING", "RUNNING", "PENDING"]
+    assert store.ask("select id from pulse.executors_standing() where ended") == store.executor
+    store.connection.execute("drop function public.refuse cascade")
+    assert store.ask("select pulse.give_back(%s, 'lost', 'gone')", store.executor) == 1
+    assert store.status(UUID(two.jobs[0][0])) == "PENDING"
+    assert store.ask("select id from pulse.executors_standing() where ended") is None
+
+
+def took(store: Store) -> list[tuple[str, list[int]]]:
+    """Of each row of successes: which jobs of its claim, and how long each ran."""
+    return store.connection.execute("select mask::text, took_us from pulse.done order by claim, mask").fetchall()
+
+
+def test_masks_of_one_claim_are_merged_and_each_job_keeps_its_own_time(store: Store) -> None:
+    """Trap 12: each job is settled once, with the time of the first entry that names it."""
+    for _ in range(5):
+        store.enqueue()
+    (batch,), (other,) = store.claim(4), store.claim(4)
+    one, two = (batch.claim, batch.token, "1010"), (batch.claim, batch.token, "0110")
+    assert settle(store, one, (other.claim, other.token, "1"), two) == (4, [])
+    assert took(store) == [("1110", [0, 3, 1]), ("1", [2])]
+    assert store.settle(batch, "0001") == 1, "what no entry named is ours still"
+    assert store.ask("select count(*) from pulse.lease") == 0
+
+
+def test_of_the_entries_of_one_claim_the_bad_ones_sink_neither_the_good_one_nor_the_others(store: Store) -> None:
+    """Trap 12: another token, none, and other lengths; the times that belong to them are passed over."""
+    one, two = claim_each(store, 2)
+    good, other = (one.claim, one.token, "1"), (two.claim, two.token, "1")
+    bad: list[tuple[int, UUID | None, str | None]] = [
+        (one.claim, UUID(int=1), "1"), (one.claim, None, "1"),
+        (one.claim, one.token, "11"), (one.claim, one.token, None),
+    ]  # fmt: skip
+    settled, stale = settle(store, *bad, good, other)
+    assert (settled, set(stale)) == (2, {one.claim})
+    assert took(store) == [("1", [4]), ("1", [5])]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_merged_report_settles_what_its_entries_settle_one_after_the_other(dsn: str, data: st.DataObject) -> None:
+    """Trap 12: whatever is repeated, forged or of another length. Both ways start from the same leases."""
+    size = st.integers(1, 4)
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        store = Store(connection)
+        batches = [_claim_of(store, data.draw(size)) for _ in range(3)]
+        token = st.sampled_from([None, UUID(int=1)])
+        mask = st.text("01", max_size=5)
+        entries = [
+            (
+                batch.claim,
+                data.draw(token | st.just(batch.token)),
+                data.draw(mask | st.text("01", min_size=n, max_size=n)),
+            )
+            for batch in data.draw(st.lists(st.sampled_from(batches), min_size=1, max_size=6))
+            for n in [len(batch.jobs)]
+        ]
+        with connection.transaction(force_rollback=True):
+            apart = sum(settle(store, each)[0] for each in entries)
+            left = connection.execute(LEFT).fetchall()
+        assert settle(store, *entries)[0] == apart
+        assert connection.execute(LEFT).fetchall() == left
+        connection.execute("delete from pulse.lease")
+
+
+def _claim_of(store: Store, size: int) -> Batch:
+    for _ in range(size):
+        store.enqueue()
+    (batch,) = store.claim(size)
+    return batch
 
 
 @pytest.mark.parametrize("mask", ["11", "", "0000001", None], ids=repr)

@@ -47,24 +47,3 @@ def _drop_until_dropped_or_free(connection: Connection, writer: Connection) -> l
         assert row
         names = row[0]
     return names
-
-
-@pytest.mark.parametrize("call", ["one", "many"])
-def test_a_transaction_that_enqueued_before_a_partition_was_made_can_write_into_it(
-    store: Store, connect: Connect, call: str
-) -> None:
-    """Postgres tells a transaction of new partitions only when it locks something that it had not locked before."""
-    one = "select pulse.enqueue(kind => 'k')"
-    many = "select pulse.enqueue_many(array[pulse.uuid7()], '{k}', array['{}'], '{default}', '{0}', '{null}')"
-    writer, statement = connect(autocommit=False), one if call == "one" else many
-    for _ in range(3):
-        writer.execute(statement.encode(), prepare=True)
-    for _ in range(5):
-        for _ in range(3):
-            assert store.ask("select pulse.add_partition(10)")
-            store.ask("select pulse.cut(100)")
-            store.enqueue(queue="other")
-        writer.execute(statement.encode(), prepare=True)
-    writer.commit()
-    assert sum(len(batch.jobs) for batch in store.claim()) == 8
-    assert store.ask("select count(*) from pulse.log_default") == 0

@@ -3,7 +3,7 @@
 import random
 
 from stress.line import Line
-from stress.record import Seen
+from stress.record import LEFT, STATUS, Seen
 
 AUDIT = """
 with newest as materialized (
@@ -29,18 +29,23 @@ select 'lost: neither pending nor claimed: ' || r.id from rows r
 union all
 select 'lost: below the floor of its lane: ' || r.id from rows r where r.sunk
 union all
-select 'pending and claimed: ' || r.id from rows r where r.pending and exists (select from taken t where t.seq = r.seq)
+select 'claimed twice: claimed and still pending: ' || r.id from rows r where r.pending and exists (select from taken t where t.seq = r.seq)
 union all
-select 'in ' || count(*) || ' states: ' || id || ' ' || string_agg(state, ', ') from states group by id having count(*) > 1
+select 'two states: ' || id || ' ' || string_agg(state, ', ') from states group by id having count(*) > 1
 union all
-select 'held, but not in the log: ' || h.id from held h where not exists (select from rows r where r.seq = h.seq)
+select 'held and gone: not in the log: ' || h.id from held h where not exists (select from rows r where r.seq = h.seq)
 union all
-select 'an executor that has ended holds claim ' || l.claim
+select 'held beyond the end: claim ' || l.claim
   from pulse.lease l join pulse.executor e on e.id = l.executor where e.ended_at is not null
 union all
-select count(distinct id) || ' unfinished jobs with ' || key from states where key is not null group by key having count(distinct id) > 1
+select 'key: ' || count(distinct id) || ' unfinished jobs with ' || key from states where key is not null group by key having count(distinct id) > 1
 limit 20
 """  # noqa: E501 (reads better)
+
+OTHERWISE_BY_ID = """
+select j.id::text from (select * from pulse.jobs order by id desc limit 3000) j
+ where j.status is distinct from (select g.status from pulse.get(j.id) g) limit 20
+"""
 
 
 class Auditor:
@@ -60,10 +65,14 @@ def wrong_at_rest(line: Line, seen: Seen) -> list[str]:
     found = [row[0] for row in line.read(AUDIT)]
     rows = line.read("select id::text, status from pulse.jobs")
     wanted = seen.statuses()
-    found += [f"{job} is {status}, not {wanted.get(job)}" for job, status in rows if wanted.get(job) != status]
+    found += [
+        f"{STATUS}: {job} is {status}, not {wanted.get(job)}" for job, status in rows if wanted.get(job) != status
+    ]
     if len(rows) != len(wanted):
-        found.append(f"pulse.jobs has {len(rows)} rows for {len(wanted)} jobs")
+        found.append(f"{STATUS}: pulse.jobs has {len(rows)} rows for {len(wanted)} jobs")
+    found += [f"{STATUS}: pulse.get and pulse.jobs differ: {job}" for (job,) in line.read(OTHERWISE_BY_ID)]
+    seen.count("dead letters in the end", sum(status == "DEAD_LETTERED" for _, status in rows))
     for table in ("lease", "delayed", "key"):
         if left := line.ask(f"select count(*) from pulse.{table}"):
-            found.append(f"pulse.{table} has {left} rows left")
+            found.append(f"{LEFT}: pulse.{table} has {left} rows")
     return found

@@ -2,19 +2,23 @@
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 import psycopg
 from stress.line import Line
-from stress.record import Seen
+from stress.record import BLANK, FENCE, REFUSED, TWICE, Seen, require
 
+from pulse_runtime.ids import uuid7
+
+FollowUps = Sequence[tuple[int, int, dict[str, str]]]
 NOBODY = UUID(int=0)
 QUEUES, SHARES = ["mail", "billing"], [1, 2]
-ENDINGS = ("fail", "fail", "dead", "cancel", "release", "lost", "snooze", "suspect")
+ENDINGS = ("crash", "fail", "fail", "dead", "cancel", "release", "lost", "snooze", "suspect", "put_off")
 CLAIM = "select claim, token, n, jobs from pulse.claim(%s, %s, %s, %s, %s, %s)"
-SETTLE = "select settled from pulse.settle(%s, %s, %s::bit varying[], %s)"
+SETTLE = "select settled from pulse.settle(%s, %s, %s::bit varying[], %s, null, %s::json)"
 CLOSE = "pulse.close(%s, %s, %s::int[], %s, %s::bigint[], %s, %s::bigint[])"
 REGISTER = "select pulse.register_executor(%s, 'here', 'boot', 1)"
 ENDED = "select ended_at is not null from pulse.executor where id = %s"
@@ -69,7 +73,7 @@ class Claimer:
         elif self._dice.random() < 0.03:
             self._forgotten += batches  # until this executor is reaped, and then settled all the same
         else:
-            self._seen.stop.wait(self._dice.random() * 0.7 * self._slow)
+            self._seen.stop.wait(self._dice.random() * 2.0 * self._slow)
             self._work(batches)
 
     def finish(self) -> None:
@@ -84,9 +88,10 @@ class Claimer:
             self._seen.deliveries.update(seq for batch in batches for seq in batch.seqs)
         return batches
 
-    def settle(self, batches: list[Batch], masks: list[str]) -> None:
+    def settle(self, batches: list[Batch], masks: list[str], follow_ups: FollowUps = ()) -> None:
         """Settle in one call; all of it counts or, because this executor was reaped, nothing."""
-        settled = int(self._line.tell(f"({SETTLE})", *_settle_values(batches, masks)) or 0)
+        values = self._settle_values(batches, masks, follow_ups)
+        settled = int(self._line.tell(f"({SETTLE})", *values) or 0)
         if not self._was_done(settled, "".join(masks).count("1"), "settle"):
             return
         with self._seen.lock:
@@ -95,6 +100,8 @@ class Claimer:
                     if bit == "1":
                         self._seen.settled[job[0]] += 1
                         self._seen.last_seq[job[0]] = seq
+        self._seen.send([job["id"] for _, _, job in follow_ups])
+        self._seen.count("follow-ups", len(follow_ups))
 
     def _register(self) -> None:
         self.executor: int = self._line.ask(REGISTER, "slow" if self._slow else "quick")
@@ -103,11 +110,10 @@ class Claimer:
     def _ask_again(self, batches: list[Batch], slots: int, most_bytes: int) -> list[Batch]:
         """The same batches under new tokens; the old ones mean nothing any more."""
         again = self._batches(slots, most_bytes)
-        assert [replace(each, token=NOBODY) for each in again] == [replace(each, token=NOBODY) for each in batches], (
-            "asked again, another batch"
-        )
-        late = self._line.ask(SETTLE, *_settle_values(batches, ["1" * len(batch) for batch in batches]))
-        assert late == 0, "a settle by a token that was replaced took effect"
+        same = [replace(each, token=NOBODY) for each in again] == [replace(each, token=NOBODY) for each in batches]
+        require(same, TWICE, "the same request, another batch")
+        self._settle_in_vain(batches, "by a token that was replaced")
+        self._seen.count("requests repeated")
         return again
 
     def _batches(self, slots: int, most_bytes: int) -> list[Batch]:
@@ -117,20 +123,22 @@ class Claimer:
     def _batch(self, claim: int, token: UUID, count: int, text: str | None) -> Batch:
         text = text or self._line.ask("select pulse.fetch(%s, %s)", claim, token)
         if text is None:
-            assert self._line.ask(ENDED, self.executor), "the jobs of a lease that is ours are not to be had"
+            require(self._line.ask(ENDED, self.executor), BLANK, f"the jobs of claim {claim}, which is ours")
             raise psycopg.errors.ObjectNotInPrerequisiteState("reaped before its jobs were fetched")
         jobs = json.loads(text)
-        seqs = self._line.ask("select seqs from pulse.claim where id = %s", claim)
-        assert count == len(jobs) == len(seqs)
+        seqs, was_late = self._line.read("select seqs, low_x is not null from pulse.claim where id = %s", claim)[0]
+        require(None not in jobs, BLANK, f"a job of claim {claim}")
+        require(count == len(jobs) == len(seqs), BLANK, f"claim {claim} has {count}, {len(jobs)}, {len(seqs)} jobs")
+        self._seen.count("claims of late jobs", was_late)
         return Batch(claim, token, jobs, seqs)
 
     def _work(self, batches: list[Batch]) -> None:
         bad = [[self._dice.random() < 0.06 for _ in batch.jobs] for batch in batches]
         masks = ["".join("0" if each else "1" for each in flags) for flags in bad]
-        self.settle(batches, masks)
+        follow_ups = self._follow_ups(batches, masks)
+        self.settle(batches, masks, follow_ups)
         if self._dice.random() < 0.1:
-            again = self._line.ask(SETTLE, *_settle_values(batches, masks))
-            assert again == 0, "a repeated settle took effect"
+            self._settle_in_vain(batches, "for the second time", masks, follow_ups)
             self._seen.count("repeated settles")
         for batch, flags in zip(batches, bad, strict=True):
             if positions := [position for position, each in enumerate(flags) if each]:
@@ -138,7 +146,8 @@ class Claimer:
 
     def _close(self, batch: Batch, positions: list[int]) -> None:
         size = len(positions)
-        endings = [self._dice.choice(ENDINGS) for _ in positions]
+        # One crash for each life of a job: the third is its end whatever the budget, and needs a count of its own.
+        endings = [self._dice.choice(ENDINGS[batch.jobs[position][6] :]) for position in positions]
         delays = [self._dice.choice([0, 5, 50]) for _ in positions]
         values = ([batch.claim] * size, [batch.token] * size, positions, endings, delays, ["x"] * size, [1] * size)
         if not self._was_done(int(self._line.tell(CLOSE, *values) or 0), size, "close"):
@@ -147,25 +156,52 @@ class Claimer:
             for position, ending in zip(positions, endings, strict=True):
                 self._seen.did[f"closed: {ending}"] += 1
                 job, _, _, _, charged, most = batch.jobs[position][:6]
+                self._seen.crashed[job] += ending == "crash"
+                spent = charged + 1 >= most or (ending == "crash" and self._seen.crashed[job] >= 3)
                 if ending == "cancel":
                     self._seen.canceled.add(job)
-                elif ending == "dead" or (ending == "fail" and charged + 1 >= most):
+                elif ending == "dead" or (ending in ("fail", "crash") and spent):
                     self._seen.dead[job] += 1
 
     def _was_done(self, done: int, wanted: int, what: str) -> bool:
         if wanted == 0 or done == wanted:
             return True
-        assert done == 0, f"{what} of {wanted} did {done}"
-        assert self._line.ask(ENDED, self.executor), f"{what} was refused to an executor that has not ended"
+        require(done == 0, REFUSED if done < wanted else FENCE, f"{what} of {wanted} did {done}")
+        require(self._line.ask(ENDED, self.executor), REFUSED, f"{what} by an executor that has not ended")
         self._seen.count("stale reports")
         return False
 
     def _settle_late(self) -> None:
         for batch in self._forgotten:
-            late = self._line.ask(SETTLE, *_settle_values([batch], ["1" * len(batch)]))
-            assert late == 0, "a settle after the reap took effect"
+            self._settle_in_vain([batch], "after the reap")
             self._seen.count("stale reports")
         self._forgotten = []
+
+    def _settle_in_vain(
+        self, batches: list[Batch], why: str, masks: list[str] | None = None, follow_ups: FollowUps = ()
+    ) -> None:
+        masks = masks or ["1" * len(batch) for batch in batches]
+        settled = self._line.ask(SETTLE, *self._settle_values(batches, masks, follow_ups))
+        require(settled == 0, FENCE, f"a settle {why} took effect for {settled} jobs")
+
+    def _follow_ups(self, batches: list[Batch], masks: list[str]) -> FollowUps:
+        """For a few of those that succeed."""
+        return [
+            (batch.claim, position, {"id": str(uuid7()), "kind": "k", "queue": self._dice.choice(QUEUES)})
+            for batch, mask in zip(batches, masks, strict=True)
+            for position, bit in enumerate(mask)
+            if bit == "1" and self._dice.random() < 0.02
+        ]
+
+    def _settle_values(self, batches: list[Batch], masks: list[str], follow_ups: FollowUps) -> tuple[object, ...]:
+        """At times with each claim named twice: once for the even positions, once for the odd ones."""
+        parts = list(zip(batches, masks, strict=True))
+        if self._dice.random() < 0.1:
+            parts = [(batch, _every_other(mask, first)) for first in (0, 1) for batch, mask in parts]
+            self._seen.count("claims named twice")
+        claims, tokens = [batch.claim for batch, _ in parts], [batch.token for batch, _ in parts]
+        bits = "".join(masks).count("1")
+        return claims, tokens, [mask for _, mask in parts], [5] * bits, json.dumps(follow_ups) if follow_ups else None
 
 
 class Reaper:
@@ -178,8 +214,8 @@ class Reaper:
         self._seen.stop.wait(0.03)
         rows = self._line.read(REAP_CLAIMING if self._dice.random() < 0.5 else REAP_ANY)
         self._seen.count("reaps", sum(given_back is not None for (given_back,) in rows))
+        self._seen.count("deliveries lost with their executor", sum(given_back or 0 for (given_back,) in rows))
 
 
-def _settle_values(batches: list[Batch], masks: list[str]) -> tuple[object, ...]:
-    bits = "".join(masks).count("1")
-    return [batch.claim for batch in batches], [batch.token for batch in batches], masks, [5] * bits
+def _every_other(mask: str, first: int) -> str:
+    return "".join(bit if position % 2 == first else "0" for position, bit in enumerate(mask))

@@ -1,22 +1,19 @@
 """The housekeeping that goes on beside the work."""
 
 import random
-import time
 
 import psycopg
 from stress.line import Line
 from stress.record import Seen
 
-WIDTH = 2000
-# A partition lasts for a fraction of a second and is dropped as soon as it may be. It is made half a second and more
-# before its first number is drawn: a statement that began before it was made does not see it, and on a busy machine
-# some last long.
-KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '600 ms', {WIDTH})"
-CUT, CUT_S = "select pulse.cut(5000)", 1.0
+WIDTH = 300
+# A partition lasts for a fraction of a second and is dropped as soon as it may be.
+KEEP_AHEAD = f"select cardinality(added) from pulse.keep_ahead(interval '100 ms', {WIDTH})"
 ROUNDS = (
-    *[KEEP_AHEAD] * 4,
-    "select claims from pulse.prune(interval '50 ms', interval '1 day')",
-    "select pulse.prune_lanes(interval '300 ms')",
+    *[("partitions made", KEEP_AHEAD)] * 4,
+    ("numbers burnt", "select pulse.cut(1000)"),
+    ("claims pruned", "select claims from pulse.prune(interval '50 ms', interval '1 day')"),
+    ("lanes forgotten", "select pulse.prune_lanes(interval '300 ms')"),
 )
 DROP = "(select array_to_string(dropped, ' ') from pulse.drop_partitions(interval '50 ms'))"
 
@@ -43,10 +40,11 @@ class Keeper:
         self._line.read("select pulse.discover()")
         most = self._dice.choice([1, 1000])
         self._seen.count("promoted", self._line.ask("select moved from pulse.promote(%s)", most))
-        self._line.read("select pulse.raise_floors()")
+        self._seen.count("floors raised", self._line.ask("select pulse.raise_floors()"))
         if self._dice.random() < 0.02:
             self._line.read(RESUME if self._paused else PAUSE)
             self._paused = not self._paused
+            self._seen.count("pauses", self._paused)
         self._seen.stop.wait(0.01)
 
 
@@ -55,17 +53,14 @@ class Sweeper:
 
     def __init__(self, line: Line, dice: random.Random, seen: Seen, _: int) -> None:
         self._line, self._dice, self._seen = line, dice, seen
-        self._cut_at = time.monotonic()
 
     def step(self) -> None:
         self._seen.stop.wait(0.02)
-        if time.monotonic() - self._cut_at > CUT_S:
-            self._line.read(CUT)
-            self._cut_at = time.monotonic()
-        elif self._dice.random() < 0.4:
+        if self._dice.random() < 0.4:
             self._drop()
         else:
-            self._line.read(self._dice.choice(ROUNDS))
+            what, statement = self._dice.choice(ROUNDS)
+            self._seen.count(what, self._line.ask(statement))
 
     def _drop(self) -> None:
         ranges = self._line.read("select name, lower_seq, upper_seq from pulse.partition")

@@ -21,6 +21,7 @@ class Line:
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._others: list[Line] = []
+        self.losses = 0  # of connections
         self.connection: Connection = psycopg.connect(dsn, autocommit=True)
 
     def close(self) -> None:
@@ -71,6 +72,7 @@ class Line:
         except psycopg.OperationalError as error:
             if not self._is_lost(error):
                 raise
+            self.losses += 1
             self.connection.close()
             if not eventually(self._is_back, within_s=PATIENCE_S):
                 raise

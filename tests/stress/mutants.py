@@ -1,19 +1,21 @@
-"""Mistakes that were made or nearly made, each as a patch to the shipped SQL."""
+"""Mistakes that were made or nearly made, each as a patch to the shipped SQL, and what each must be noticed by."""
 
 # ruff: noqa: E501 (patches)
 
 from dataclasses import dataclass
 
 import psycopg
+from stress.record import BEYOND, BLANK, FENCE, LOST, REFUSED, STATES, TWICE
 
 from pulse_sql import migrations
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """What is replaced by what. `mistake` says it in words."""
+    """What is replaced by what. `mistake` says it in words; every finding must be of one of the kinds `noticed_as`."""
 
     mistake: str
+    noticed_as: tuple[str, ...]
     patches: tuple[tuple[str, str], ...]
 
 
@@ -31,15 +33,17 @@ def install(dsn: str, mutant: Mutant) -> None:
     assert not missing, f"the SQL has changed: {missing} no longer fits"
 
 
-CONTROL = Mutant("no mistake", ())
+CONTROL = Mutant("no mistake", (), ())
 
 MUTANTS = (
     Mutant(
         "no late list",
+        (LOST,),
         (("i where i > k.x and i < last_x) l;", "i where false) l;"),),
     ),
     Mutant(
         "no lane lock",
+        (TWICE, STATES, BLANK, REFUSED),  # the last three, because it also keeps cancels and moves from claims
         (
             ("if not pg_try_advisory_xact_lock(1886745441, pulse.lane_lock(r.queue, r.priority, r.lane)) then", "if false then"),
             ("  unique (queue, priority, lane, n) ", "  check (true) "),
@@ -48,10 +52,12 @@ MUTANTS = (
     ),
     Mutant(
         "floor from the wrong horizon: the snapshot's xmax taken for the next xid",
+        (LOST,),
         (("k.next_x := pg_current_xact_id();", "k.next_x := pg_snapshot_xmax(pg_current_snapshot());"),),
     ),
     Mutant(
         "settle without the fence",
+        (FENCE, STATES),
         (
             ("a.mask & l.open as hit", "a.mask as hit"),
             ("left join pulse.lease l on l.claim = a.claim and l.token = a.token and", "left join (select c.id as claim, c.token, c.executor, coalesce(e.open, repeat('0', cardinality(c.ids))::bit varying) as open, e.tracked from pulse.claim c left join pulse.lease e on e.claim = c.id) l on l.claim = a.claim and"),
@@ -59,6 +65,7 @@ MUTANTS = (
     ),
     Mutant(
         "reap from a stale snapshot: the leases listed before it has waited for the executor's last claim",
+        (BEYOND, FENCE),
         (
             ("  language plpgsql set search_path = pg_catalog, pg_temp as $$\nbegin\n  if not pulse.end_executor(", "  language plpgsql set search_path = pg_catalog, pg_temp as $$\ndeclare\n  listed constant bigint[] := array(select l.claim from pulse.lease l where l.executor = reap.executor);\nbegin\n  if not pulse.end_executor("),
             ("return pulse.give_back(executor, 'lost', 'the executor''s lease lapsed');", "return pulse.give_back(executor, 'lost', 'the executor''s lease lapsed', listed);"),
@@ -68,10 +75,12 @@ MUTANTS = (
     ),
     Mutant(
         "rows and snapshot read in two statements",
+        (LOST,),
         (("  cut := found_n = slots or", "  snap := pg_current_snapshot();\n  cut := found_n = slots or"),),
     ),
     Mutant(
         "an acknowledgment before the claim in one transaction: the xid drawn before the sequence is read",
+        (LOST,),
         (("  drawn := coalesce(pg_sequence_last_value", "  perform pg_current_xact_id(); perform pg_sleep(0.002);\n  drawn := coalesce(pg_sequence_last_value"),),
     ),
     Mutant(
@@ -79,22 +88,27 @@ MUTANTS = (
         # the lock that value is seen, but only for microseconds, which no run of seconds meets. Here it is seen for as
         # long as the next nextval is going to log (log_cnt = 0), and not only while it does.
         "the sequence read without its lock, while nextval logs 32 numbers ahead",
+        (LOST,),
         (("  drawn := coalesce(pg_sequence_last_value('pulse.log_seq'), 0);\n  perform pg_adv", "  drawn := (select s.last_value + case when s.log_cnt = 0 then 32 else 0 end from pulse.log_seq s);\n  perform pg_adv"),),
     ),
     Mutant(
         "cancel and move without the lane's lock",
+        (STATES, BLANK, REFUSED),
         (("  select pg_advisory_xact_lock(1886745441, pulse.lane_lock(j.queue, j.priority, j.lane))\n", "  select null::void\n"),),
     ),
     Mutant(
         "an idle lane's cursor moved to the next xid, past transactions that its snapshot does not know",
-        (("k.x := greatest((pg_snapshot_xmax(snap)::text::numeric - 1)::text::xid8, k.x);", "perform pg_sleep(0.002);\n  k.x := greatest(pg_current_xact_id(), k.x);"),),
+        (LOST, TWICE),
+        (("k.x := greatest((pg_snapshot_xmax(snap)::text::numeric - 1)::text::xid8, k.x);", "perform pg_sleep(0.005);\n  k.x := greatest(pg_current_xact_id(), k.x);"),),
     ),
     Mutant(
         "a partition dropped although a job in it is pending or late",
+        (LOST,),
         (("  return not waits and not exists (", "  return not exists ("),),
     ),
     Mutant(
         "a partition dropped although a job in it is leased",
+        (BLANK, REFUSED),
         (("u.seq < p.upper_seq and get_bit(l.open, u.ord::integer - 1) = 1);", "u.seq < p.upper_seq and false);"),),
     ),
 )  # fmt: skip

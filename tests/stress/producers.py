@@ -1,12 +1,13 @@
 """Those who enqueue, and those who change a job's fate from outside."""
 
 import random
+import time
 from uuid import UUID, uuid4
 
 import psycopg
 from psycopg.pq import TransactionStatus
 from stress.line import Line
-from stress.record import Seen
+from stress.record import LOST, Seen, require
 
 from pulse_runtime.ids import uuid7
 
@@ -31,7 +32,7 @@ class Producer:
     def step(self) -> None:
         mark, kept, ids = uuid4(), self._dice.random() > 0.15, set[str]()
         key = f"key {self._dice.randrange(6)}" if self._dice.random() < 0.3 else None
-        known = False
+        known, began = False, time.monotonic()
         with self._line.surviving():
             with self._line.connection.transaction(force_rollback=not kept):
                 for turn in range(self._dice.choice(self._turns)):
@@ -41,8 +42,9 @@ class Producer:
             known = True
         if kept and (known or self._line.was_committed(mark)):
             self._seen.send(ids)
+            self._seen.count("long transactions", time.monotonic() - began > LONG_S / 2)
         else:
-            self._seen.count("commit cut off" if kept else "rolled back")
+            self._seen.count("commits cut off" if kept else "rolled back")
         # So that claimers catch up, as a deep backlog hides mistakes, and partitions can be dropped between long ones.
         self._seen.stop.wait(self._dice.random() * self._delay_s)
 
@@ -59,8 +61,7 @@ class Producer:
         with self._line.connection.transaction(force_rollback=not kept):
             row = self._line.connection.execute(ENQUEUE, (job, queue, priority, budget, key, later)).fetchone()
         assert row
-        if not kept:
-            self._seen.count("savepoints rolled back")
+        self._seen.count("savepoints kept" if kept else "savepoints rolled back")
         if str(row[0]) != job:
             self._seen.count("key was taken")
             return set()
@@ -131,12 +132,14 @@ class Meddler:
         if self._line.tell("pulse.cancel(%s)", job) == "CANCELED":
             with self._seen.lock:
                 self._seen.canceled.add(job)
+        else:
+            self._seen.count("wishes to cancel")
 
     def _move(self, job: str) -> None:
         if self._line.tell("pulse.move(%s, %s, %s)", job, self._dice.choice(QUEUES), self._dice.choice([0, 5])):
             self._seen.count("moved")
 
     def _retry(self, job: str) -> None:
-        assert self._line.tell("pulse.retry(%s)", job) == "true"
+        require(self._line.tell("pulse.retry(%s)", job) == "true", LOST, f"the dead letter {job}")
         with self._seen.lock:
             self._seen.retried[job] += 1

@@ -59,12 +59,14 @@ begin
        where c.queue = l.queue and c.priority = l.priority and c.lane = l.lane order by c.n desc limit 1) k on true
    where exists (
            select from pulse.log j
-            where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane
+            where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
+              and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane
               and (j.xid, j.seq) > (coalesce(k.x, '0'), coalesce(k.s, 0)) and j.seq > coalesce(k.floor_s, 0) and j.seq > bottom)
       or (k.late_x <> '{}' and (
            select count(*) >= 8 or count(*) = cardinality(k.late_x) or bool_or(exists (
                     select from pulse.log j
-                     where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s and j.seq > bottom))
+                     where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
+                       and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s and j.seq > bottom))
              from unnest(k.late_x, k.late_s) o(x, s)
             where pg_visible_in_snapshot(o.x, (select now from snapshot))))
    order by (w.ord < (select ord from first)), w.ord, case when low then l.priority else -l.priority end, (l.lane + request) % 1024;
@@ -76,8 +78,9 @@ end $$;
 -- sent by   claimer, on demand; the first write of a READ COMMITTED transaction, or it is refused
 -- takes     executor, request: asked again, the same batches; slots: jobs at most; bytes: of arguments at most, but one job
 -- returns   one row per lane claimed: claim id, token, lane, number of jobs, and the jobs as one JSON array in the order of
---           their positions, or null if over 128 KiB (pulse.fetch them after the commit: a client that stops reading would
---           hold the lane). A row with n = -1 and no claim: a lane with work was busy, ask again in a millisecond.
+--           their positions, or null where they would make it more than 128 KiB in all (pulse.fetch them after the commit: a
+--           client that stops reading would hold the lanes). A row with n = -1 and no claim: a lane with work was busy, ask
+--           again in a millisecond.
 -- locks     the executor and each lane that it looks into, until commit
 create function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer default 4194304)
   returns table (claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
@@ -90,6 +93,7 @@ declare
   remains  integer := slots;
   busy     boolean := false;
   left_bytes integer;
+  room     integer := 131072;
   began    timestamptz;
 begin
   if pg_current_xact_id_if_assigned() is not null or current_setting('transaction_isolation') <> 'read committed' then
@@ -127,6 +131,9 @@ begin
     continue when claim is null;
     remains := remains - n;
     bytes := left_bytes;
+    -- A backend sends its answer before it commits: all of it must fit where a client that stopped reading leaves it.
+    if octet_length(jobs) > room then jobs := null; end if;
+    room := room - coalesce(octet_length(jobs), 0);
     return next;
   end loop;
   if remains = slots then
@@ -174,7 +181,8 @@ begin
            null::xid8, sum(t.size) > bytes or bool_or(t.key is not null or t.schedule_id is not null) or max(t.size) > 8192
       into snap, found_n, n, last_x, k.seqs, k.ids, size, tracked, jobs, k.low_x, general
       from (select j.*, pulse.size_of(j.args, j.meta) as size from pulse.log j
-             where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
+             where j.lane_id = pulse.lane_id(claim_lane.queue, claim_lane.priority, claim_lane.lane)
+               and j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
                and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s
              order by j.xid, j.seq limit slots) t;
   end if;
@@ -192,12 +200,14 @@ begin
                               select j.* from
                                 (select o.x, o.s from unnest(k.late_x, k.late_s) o(x, s) where pg_visible_in_snapshot(o.x, (select pg_current_snapshot()))) o,
                                 lateral (select * from pulse.log j
-                                          where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
+                                          where j.lane_id = pulse.lane_id(claim_lane.queue, claim_lane.priority, claim_lane.lane)
+                                            and j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
                                             and j.xid = o.x and j.seq > o.s
                                           order by j.seq limit slots) j
                               union all
                               (select * from pulse.log j
-                                where j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
+                                where j.lane_id = pulse.lane_id(claim_lane.queue, claim_lane.priority, claim_lane.lane)
+                                  and j.queue = claim_lane.queue and j.priority = claim_lane.priority and j.lane = claim_lane.lane
                                   and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s
                                 order by j.xid, j.seq limit slots)) both_
                              order by both_.xid, both_.seq limit slots) v
@@ -269,7 +279,8 @@ begin
   began := clock_timestamp();
   select pg_current_snapshot(), not exists (
       select from pulse.log j
-       where j.queue = pass_lane.queue and j.priority = pass_lane.priority and j.lane = pass_lane.lane
+       where j.lane_id = pulse.lane_id(pass_lane.queue, pass_lane.priority, pass_lane.lane)
+         and j.queue = pass_lane.queue and j.priority = pass_lane.priority and j.lane = pass_lane.lane
          and (j.xid, j.seq) > (k.x, k.s) and j.seq > k.floor_s)
     into snap, empty;
   if not empty or clock_timestamp() - began < slow then return false; end if;

@@ -59,11 +59,15 @@ declare
   total bigint := 0;
 begin
   for l in select e.claim, e.token, e.open from pulse.lease e where e.executor = give_back.executor order by e.claim loop
-    -- One claim at a time, so that a lease that cannot be given back does not hold up the others; close locks it and
-    -- looks again.
-    total := total + pulse.close(array_agg(l.claim), array_agg(l.token), array_agg(p), array_agg(give_back.ending),
-                                 array_agg(null::bigint), array_agg(give_back.error), array_agg(null::bigint))
-      from generate_series(0, length(l.open) - 1) p where get_bit(l.open, p) = 1;
+    -- One claim at a time; close locks it and looks again. A lease that cannot be given back does not hold up the others: it
+    -- stays, and is tried again for as long as its executor is among those that stand (executors_standing).
+    begin
+      total := total + pulse.close(array_agg(l.claim), array_agg(l.token), array_agg(p), array_agg(give_back.ending),
+                                   array_agg(null::bigint), array_agg(give_back.error), array_agg(null::bigint))
+        from generate_series(0, length(l.open) - 1) p where get_bit(l.open, p) = 1;
+    exception when others then
+      raise warning 'claim % of executor % cannot be given back: %', l.claim, give_back.executor, sqlerrm;
+    end;
   end loop;
   return total;
 end $$;

@@ -20,8 +20,8 @@ begin
       select e.ctid from pulse.delayed e where e.run_at <= pulse.now() order by e.run_at, e.id limit most for update skip locked))
     returning d.*),
   added as (
-    insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-      select submitted_at, id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta
+    insert into pulse.log (submitted_at, id, lane_id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+      select submitted_at, id, pulse.lane_id(queue, priority, lane), priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta
         from taken order by run_at, id
       returning id, seq, queue),
   seats as (

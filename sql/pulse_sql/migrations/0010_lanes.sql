@@ -26,12 +26,11 @@ begin
   select * into d from pulse.discovery;          -- again, under the lock
   start := coalesce((select max(p.lower_seq) from pulse.partition p where p.lower_seq <= d.floor_s), 0);
   with recursive lanes as (
-    (select j.queue, j.priority, j.lane from pulse.log j where j.seq >= start order by j.queue, j.priority, j.lane limit 1)
+    (select j.lane_id as id, j.queue, j.priority, j.lane from pulse.log j where j.seq >= start order by 1 limit 1)
     union all
     select n.* from lanes l, lateral (
-      select j.queue, j.priority, j.lane from pulse.log j
-       where (j.queue, j.priority, j.lane) > (l.queue, l.priority, l.lane) and j.seq >= start
-       order by j.queue, j.priority, j.lane limit 1) n),
+      select j.lane_id, j.queue, j.priority, j.lane from pulse.log j
+       where j.lane_id > l.id and j.seq >= start order by 1 limit 1) n),
   new as (
     insert into pulse.lane (queue, priority, lane)
       select l.queue, l.priority, l.lane from lanes l

@@ -92,8 +92,8 @@ begin
       using errcode = 'PU409', detail = concat_ws(' ', 'retry', id, o.status),
             hint = 'Its key is held by another job. Retry it when that one has ended';
   end if;
-  insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-    values (o.submitted_at, o.id, o.priority, o.lane, least(o.attempt + 1, 32767), 0, o.max_attempts, o.queue, o.kind, o.args, o.tenant, o.project, o.key, o.schedule_id, o.occurrence, o.options, o.trace, o.meta)
+  insert into pulse.log (submitted_at, id, lane_id, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+    values (o.submitted_at, o.id, pulse.lane_id(o.queue, o.priority, o.lane), o.priority, o.lane, least(o.attempt + 1, 32767), 0, o.max_attempts, o.queue, o.kind, o.args, o.tenant, o.project, o.key, o.schedule_id, o.occurrence, o.options, o.trace, o.meta)
     returning seq into number;
   insert into pulse.place (id, seq) values (retry.id, number);
   perform pulse.wake(o.queue);
@@ -109,6 +109,7 @@ create function pulse.move(id uuid, queue text default null, priority integer de
 declare
   j      pulse.log;
   now_is text;
+  lane   smallint;
   number bigint;
 begin
   perform pulse.refuse_isolation();
@@ -128,8 +129,10 @@ begin
     delete from pulse.log l where l.id = move.id and l.seq = j.seq and pulse.is_pending(l);
     continue when not found;
     queue := coalesce(queue, j.queue);
-    insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-      values (j.submitted_at, j.id, coalesce(move.priority, j.priority), pulse.lane_of(move.queue, j.tenant), j.attempt, j.charged, j.max_attempts, j.suspect, move.queue, j.kind, j.args, j.tenant, j.project, j.key, j.schedule_id, j.occurrence, j.options, j.trace, j.meta)
+    priority := coalesce(priority, j.priority);
+    lane := pulse.lane_of(queue, j.tenant);
+    insert into pulse.log (submitted_at, id, lane_id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+      values (j.submitted_at, j.id, pulse.lane_id(move.queue, move.priority::smallint, lane), move.priority, lane, j.attempt, j.charged, j.max_attempts, j.suspect, move.queue, j.kind, j.args, j.tenant, j.project, j.key, j.schedule_id, j.occurrence, j.options, j.trace, j.meta)
       returning seq into number;
     insert into pulse.place (id, seq) values (move.id, number);
     perform pulse.wake(queue);

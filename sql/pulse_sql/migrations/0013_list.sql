@@ -100,17 +100,15 @@ declare
 begin
   return query
     with recursive new as (
-      (select j.queue, j.priority, j.lane from pulse.log j
-        where j.seq >= lower and (wanted is null or j.queue = wanted) order by j.queue, j.priority, j.lane limit 1)
+      (select j.lane_id as id, j.queue, j.priority, j.lane from pulse.log j where j.seq >= lower order by 1 limit 1)
       union all
       select n.* from new l, lateral (
-        select j.queue, j.priority, j.lane from pulse.log j
-         where (j.queue, j.priority, j.lane) > (l.queue, l.priority, l.lane) and j.seq >= lower and (wanted is null or j.queue = wanted)
-         order by j.queue, j.priority, j.lane limit 1) n),
+        select j.lane_id, j.queue, j.priority, j.lane from pulse.log j
+         where j.lane_id > l.id and j.seq >= lower order by 1 limit 1) n),
     lanes as (
       select l.queue, l.priority, l.lane from pulse.lane l where wanted is null or l.queue = wanted
       union
-      select n.queue, n.priority, n.lane from new n)
+      select n.queue, n.priority, n.lane from new n where wanted is null or n.queue = wanted)
     select l.queue, l.priority, l.lane, coalesce(k.x, '0'), coalesce(k.s, 0), coalesce(k.floor_s, 0), coalesce(k.late_x, '{}'), coalesce(k.late_s, '{}')
       from lanes l left join lateral (
         select c.x, c.s, c.floor_s, c.late_x, c.late_s from pulse.claim c
@@ -127,13 +125,15 @@ create function pulse.ready(
   language sql stable begin atomic
   select u.xid, u.seq from (
     (select j.xid, j.seq from pulse.log j
-      where j.queue = ready.queue and j.priority = ready.priority and j.lane = ready.lane and j.seq > ready.floor_s
+      where j.lane_id = pulse.lane_id(ready.queue, ready.priority, ready.lane)
+        and j.queue = ready.queue and j.priority = ready.priority and j.lane = ready.lane and j.seq > ready.floor_s
         and (j.xid, j.seq) > (ready.x, ready.s) and (j.xid, j.seq) < (below_x, below_s)
       order by j.xid desc, j.seq desc limit most)
     union all
     select l.xid, l.seq from unnest(late_x, late_s) o(x, s), lateral (
       select j.xid, j.seq from pulse.log j
-       where j.queue = ready.queue and j.priority = ready.priority and j.lane = ready.lane
+       where j.lane_id = pulse.lane_id(ready.queue, ready.priority, ready.lane)
+         and j.queue = ready.queue and j.priority = ready.priority and j.lane = ready.lane
          and j.xid = o.x and j.seq > o.s and (j.xid, j.seq) < (below_x, below_s)
        order by j.seq desc limit most) l
      where pg_visible_in_snapshot(o.x, pg_current_snapshot())) u
@@ -349,7 +349,8 @@ begin
                and (list_pending.tenant is null or j.tenant = list_pending.tenant) as fits,
              pulse.listed_of(j, 'PENDING', null, null, null, 'log ' || n.xid::text || ' ' || n.seq) as job
         from newest n
-        join pulse.log j on j.queue = n.queue and j.priority = n.priority and j.lane = n.lane and j.xid = n.xid and j.seq = n.seq
+        join pulse.log j on j.lane_id = pulse.lane_id(n.queue, n.priority, n.lane)
+          and j.queue = n.queue and j.priority = n.priority and j.lane = n.lane and j.xid = n.xid and j.seq = n.seq
        order by n.xid desc, n.seq desc
     loop
       got := got + 1;
@@ -555,13 +556,15 @@ create function pulse.oldest_due(
                   then h.submitted_at
                   else (select max(f.at) from pulse.failure f where f.id = h.id) end)
     from ((select j.id, j.seq, j.submitted_at, j.attempt from pulse.log j
-            where j.queue = oldest_due.queue and j.priority = oldest_due.priority and j.lane = oldest_due.lane and j.seq > oldest_due.floor_s
+            where j.lane_id = pulse.lane_id(oldest_due.queue, oldest_due.priority, oldest_due.lane)
+              and j.queue = oldest_due.queue and j.priority = oldest_due.priority and j.lane = oldest_due.lane and j.seq > oldest_due.floor_s
               and (j.xid, j.seq) > (oldest_due.x, oldest_due.s)
             order by j.xid, j.seq limit 10)
           union all
           select l.* from unnest(late_x, late_s) o(x, s), lateral (
             select j.id, j.seq, j.submitted_at, j.attempt from pulse.log j
-             where j.queue = oldest_due.queue and j.priority = oldest_due.priority and j.lane = oldest_due.lane and j.xid = o.x and j.seq > o.s
+             where j.lane_id = pulse.lane_id(oldest_due.queue, oldest_due.priority, oldest_due.lane)
+               and j.queue = oldest_due.queue and j.priority = oldest_due.priority and j.lane = oldest_due.lane and j.xid = o.x and j.seq > o.s
              order by j.seq limit 10) l
            where pg_visible_in_snapshot(o.x, pg_current_snapshot())) h;
 end;

@@ -1,25 +1,31 @@
 -- Retention: partitions of the log made ahead of the sequence, and dropped when they are decided and old enough.
 --
--- Maintenance is one process at a time, whoever gets its lock (key 1886745445). It waits for a table's lock for 50 ms at
--- most: whoever comes after it waits behind it. An open transaction that read the log keeps partitions from being made (they
--- are made two ahead), one that read or wrote it keeps them from being dropped; both are tried again, and `starved` says so.
+-- Maintenance is one process at a time, whoever gets its lock (key 1886745445). Partitions are made and dropped while nobody
+-- else uses the log: it waits for that for 50 ms at most, because whoever comes after it waits behind it. An open transaction
+-- that read or wrote the log keeps it from both (they are made two ahead); it is tried again, and `starved` says so.
 --
 -- Functions here run as the owner of the tables, who alone may make and drop them.
 
 -- add_partition: attach a partition of `width` numbers after the last one.
 --
--- sent by   keep_ahead; a statement that was under way when it was attached cannot write into it, so it begins well ahead of
---           the sequence. Numbers in between, if any, fall to log_default.
--- returns   its name; null if the locks were not to be had, or numbers were drawn faster than it was made: try again
--- locks     log (SHARE UPDATE EXCLUSIVE: enqueues and claims go on) and log_default (which only those who read it use)
+-- sent by   keep_ahead
+-- returns   its name; null if the lock was not to be had: try again
+-- locks     log, exclusively, for as long as attaching takes; waits for it for 50 ms. ATTACH asks for less, and must not be
+--           given less: a session that reads the list of partitions just then keeps the old one until the next change, does
+--           not see the new partition's rows and puts its own into log_default, where nobody looks for them (Postgres 15 and
+--           18; docs/decisions/0002). Nor may a transaction see rows of a partition that its plans do not know.
 create function pulse.add_partition(width bigint) returns text
   language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '50ms' as $$
 declare
-  drawn constant bigint := coalesce(pg_sequence_last_value('pulse.log_seq'), 0);
-  top   constant bigint := coalesce((select max(p.upper_seq) from pulse.partition p), 1);
-  lower constant bigint := case when top > drawn + least(width / 2, 50000) or drawn = 0 then top else drawn + least(width, 100000) end;
-  made  constant text   := 'log_' || lower;
+  top   bigint;
+  lower bigint;
+  made  text;
 begin
+  lock table only pulse.log in access exclusive mode;
+  -- Numbers that are drawn have been written by now, those past the last partition to log_default.
+  top := coalesce((select max(p.upper_seq) from pulse.partition p), 1);
+  lower := greatest(top, coalesce(pg_sequence_last_value('pulse.log_seq'), 0) + 1);
+  made := 'log_' || lower;
   execute format('create table pulse.%I (like pulse.log including all)', made);
   execute format('alter table pulse.%I set (autovacuum_vacuum_insert_threshold = -1)', made);   -- gone before it is worth it
   execute format('alter table pulse.log attach partition pulse.%I for values from (%s) to (%s)', made, lower, lower + width);
@@ -29,7 +35,7 @@ begin
   end if;
   insert into pulse.partition (lower_seq, upper_seq, name, opened_at) values (lower, lower + width, made, pulse.now());
   return made;
-exception when lock_not_available or check_violation then      -- the latter: numbers ran past `lower` into log_default meanwhile
+exception when lock_not_available then
   return null;
 end $$;
 
@@ -91,7 +97,7 @@ begin
   starved := false;
   if not pg_try_advisory_xact_lock(1886745445, 0) then return; end if;
   perform pulse.note_partitions();
-  -- First, because adding takes log_default's lock until commit, and claims read it.
+  -- First, because adding keeps everybody from the log until commit.
   if exists (select from pulse.partition p, pg_sequence_last_value('pulse.log_seq') drawn
               where drawn >= p.lower_seq and drawn < p.upper_seq and p.opened_at < pulse.now() - period) then
     burnt := pulse.cut(1000000);                  -- noted as closed in the next round
@@ -150,12 +156,11 @@ begin
   -- One statement, one snapshot: rows and cursors belong together.
   execute format($q$
     with recursive lanes as (
-      (select j.queue, j.priority, j.lane from pulse.%1$I j order by j.queue, j.priority, j.lane limit 1)
+      (select j.lane_id as id, j.queue, j.priority, j.lane from pulse.%1$I j order by 1 limit 1)
       union all
       select n.* from lanes l, lateral (
-        select j.queue, j.priority, j.lane from pulse.%1$I j
-         where (j.queue, j.priority, j.lane) > (l.queue, l.priority, l.lane)
-         order by j.queue, j.priority, j.lane limit 1) n)
+        select j.lane_id, j.queue, j.priority, j.lane from pulse.%1$I j
+         where j.lane_id > l.id order by 1 limit 1) n)
     select exists (
       select from lanes l
         left join lateral (
@@ -163,11 +168,13 @@ begin
            where c.queue = l.queue and c.priority = l.priority and c.lane = l.lane order by c.n desc limit 1) k on true
        where exists (
                select from pulse.%1$I j
-                where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane
+                where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
+                  and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane
                   and (j.xid, j.seq) > (coalesce(k.x, '0'), coalesce(k.s, 0)))
           or exists (
                select from unnest(k.late_x, k.late_s) o(x, s), pulse.%1$I j
-                where j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s))
+                where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
+                  and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s))
   $q$, p.name) into waits;
   -- Leases afterwards: what was pending is leased before it is decided.
   return not waits and not exists (
@@ -271,6 +278,7 @@ begin
   get diagnostics outcomes = row_count;
   delete from pulse.result r where r.id = any (array(select q.id from pulse.result q where q.at < old order by q.at limit most));
   get diagnostics results = row_count;
+  delete from pulse.progress r where r.id = any (array(select q.id from pulse.progress q where q.at < old order by q.at limit most));
   delete from pulse.key k where (k.tenant, k.key) in (select j.tenant, j.key from pulse.key j where j.until < pulse.now() limit most) and k.until < pulse.now();
   get diagnostics keys = row_count;
   -- A wish for a job that was settled all the same.
@@ -303,7 +311,8 @@ begin
     -- Under the lane's lock there is no claim under way. With no row of it left to decide again, its cursor may go; rows that
     -- are yet to come lie beyond discovery's floor.
     continue when not pg_try_advisory_xact_lock(1886745441, pulse.lane_lock(r.queue, r.priority, r.lane));
-    continue when exists (select from pulse.log j where j.queue = r.queue and j.priority = r.priority and j.lane = r.lane);
+    continue when exists (select from pulse.log j where j.lane_id = pulse.lane_id(r.queue, r.priority, r.lane)
+      and j.queue = r.queue and j.priority = r.priority and j.lane = r.lane);
     delete from pulse.done d using pulse.claim c
      where d.claim = c.id and c.queue = r.queue and c.priority = r.priority and c.lane = r.lane;
     delete from pulse.claim c where c.queue = r.queue and c.priority = r.priority and c.lane = r.lane;

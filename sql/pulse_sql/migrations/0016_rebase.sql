@@ -22,7 +22,8 @@ begin
          where c.queue = l.queue and c.priority = l.priority and c.lane = l.lane order by c.n desc limit 1) k on true
       left join lateral (
         select g.xid from pulse.log g
-         where g.queue = l.queue and g.priority = l.priority and g.lane = l.lane order by g.xid desc limit 1) j on true
+         where g.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
+           and g.queue = l.queue and g.priority = l.priority and g.lane = l.lane order by g.xid desc limit 1) j on true
      where greatest(k.x, k.next_x, k.late, j.xid) > (select h.x from horizon h)
     union all
     select null, null, null, m.x
@@ -79,11 +80,12 @@ begin
   update pulse.discovery set floor_s = 0, next_x = '0', next_s = 0;
   update pulse.partition p set closed_x = '3' where p.closed_x is not null;
   with added as (
-    insert into pulse.log (submitted_at, id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-      select r.submitted_at, r.id, r.priority, r.lane, r.attempt + (r.state = 'running')::integer, r.charged, r.max_attempts, r.suspect, r.queue, r.kind, r.args, r.tenant, r.project, r.key, r.schedule_id, r.occurrence, r.options, r.trace, r.meta
+    insert into pulse.log (submitted_at, id, lane_id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+      select r.submitted_at, r.id, r.lane_id, r.priority, r.lane, r.attempt + (r.state = 'running')::integer, r.charged, r.max_attempts, r.suspect, r.queue, r.kind, r.args, r.tenant, r.project, r.key, r.schedule_id, r.occurrence, r.options, r.trace, r.meta
         from (select * from pg_temp.pulse_rebase x where x.state <> 'completed' order by x.xid, x.seq) r
       returning id, seq)
   insert into pulse.place (id, seq) select a.id, a.seq from added a;
   get diagnostics pending = row_count;
+  delete from pulse.schedule_run x where exists (select from pg_temp.pulse_rebase r where r.id = x.job_id and r.state = 'completed');
   drop table pg_temp.pulse_rebase;
 end $$;
