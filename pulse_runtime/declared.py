@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pulse_runtime.declare import DEFAULTS, MARK, Declared
 from pulse_runtime.errors import ConfigError, PulseError
 from pulse_runtime.handlers import Handler, registry
-from pulse_runtime.job_spec import Job, check
-from pulse_runtime.retry_policy import Retry
+from pulse_runtime.job_spec import Job
+from pulse_runtime.schedule_spec import job_columns, job_of, policy_columns
 from pulse_runtime.timing import check as check_timing
 
 Row = Mapping[str, Any]
@@ -108,38 +108,16 @@ def _entries(modules: Sequence[str]) -> Iterator[Declared]:
 
 
 def _row(name: str, entry: Declared, moment: datetime) -> Row:
-    unknown = entry.policies.keys() - DEFAULTS.keys()
-    if unknown:
-        raise ValueError(f"there is no policy {min(unknown)!r}; there are {', '.join(DEFAULTS)}")
+    policies = policy_columns(entry.policies)
     if entry.timing.kind != "once":
         check_timing(entry.timing, moment=moment)
-    job = check(_job(entry))
+    job = job_columns(job_of(entry.job, None, entry.retry_delay))
     timing = entry.timing
     return {
         "name": name, "kind": timing.kind, "spec": timing.spec, "tz": timing.tz, "anchor": timing.anchor,
-        "job_kind": job.kind, "args": json.loads(job.args), "queue": job.queue, "priority": job.priority,
-        "max_attempts": job.max_attempts or 25, "options": json.loads(job.options) if job.options else None,
-        **DEFAULTS, **entry.policies,
+        **job,
+        **DEFAULTS, **policies,
     }  # fmt: skip
-
-
-def _job(entry: Declared) -> Job:
-    """Checked against the handler's signature when the handler is here."""
-    match entry.job:
-        case Handler():
-            job = entry.job.call()
-        case Job():
-            job = entry.job
-        case str():
-            job = Job(entry.job)
-        case _:
-            raise ValueError("it has no job. Give job=handler, job=handler.call(…) or job='kind'")
-    if (handler := registry.get(job.kind)) is not None:
-        handler.decode(job.args)
-    if entry.retry_delay is None:
-        return job
-    attempts = job.max_attempts or (job.retry.attempts if job.retry else 25)
-    return replace(job, retry=Retry.fixed(entry.retry_delay, attempts=attempts))
 
 
 def _said(value: Any) -> str:

@@ -74,7 +74,7 @@ def grants_command() -> None:
     """Print the roles of Pulse and what each may do, for a DBA to apply (again after every migration).
 
     \b
-    Roles: pulse_producer (enqueue only), pulse_viewer, pulse_runtime, pulse_admin.
+    Roles: pulse_producer (enqueue only), pulse_planner (schedules), pulse_viewer, pulse_runtime, pulse_admin.
 
     \b
     Example:
@@ -116,3 +116,23 @@ def rebase_command(dsn: str | None, yes: bool) -> int:
         done = rebase(connection)
     talk(f"{done.pending} jobs wait again, {done.running} of which were running; {done.completed} are completed")
     return 0
+
+
+@db.command("audit")
+@output_option
+@click.pass_obj
+def audit_command(dsn: str | None, output: str) -> int:
+    """Look for what must not exist: an overdue schedule, an occurrence without its job, a lease without its claim …
+
+    Nothing is repaired. Exit code 0 if nothing was found, else 6. A runtime does the same once a day.
+    """
+    from pulse_runtime.cli.database import database, talk
+    from pulse_runtime.store import execute
+    from pulse_runtime.store.deadlines import within
+    from pulse_runtime.store.schedules import audit, findings_of
+
+    with database(dsn, prepare=True) as connection, within(connection, 600, asked="audit itself"):
+        findings = findings_of(execute.ask(connection, audit()))
+    write_rows(findings, output)
+    talk(f"{len(findings)} findings" if findings else "nothing was found")
+    return 6 if findings else 0

@@ -8,10 +8,11 @@ import click
 @click.option("--migrate", is_flag=True, help="With --dsn: apply the migrations that the database lacks.")
 @click.pass_obj
 def demo(dsn: str | None, duration: str | None, migrate: bool) -> int:
-    """Start an embedded Postgres and show that it keeps what is committed.
+    """Show a runtime at work: an embedded Postgres, sample handlers and schedules, a live view.
 
-    Every tick commits one row durably and tells how long that took. The data stays: the next demo finds it. Job
-    handlers and schedules join the demo with the runtime.
+    A shop sells ten times a second; each order commits with three jobs, some of which fail once and are retried. Two
+    schedules fire beside them. Kill any of the runtime's processes and see it come back with nothing lost. The data
+    stays: the next demo finds it, and runs what was left.
 
     It uses the embedded Postgres whatever PULSE_DSN says; only --dsn sends it elsewhere, where it makes the schema
     pulse_demo.

@@ -10,9 +10,10 @@ from pulse_runtime.cli.lazy import LazyGroup
 from pulse_runtime.errors import PulseError
 
 _COMMANDS = {
-    "demo": ("pulse_runtime.cli.demo:demo", "Show an embedded Postgres that keeps what is committed."),
+    "run": ("pulse_runtime.cli.run_job:run_job", "Run one handler here and now, without a database."),
+    "demo": ("pulse_runtime.cli.demo:demo", "Show a runtime at work on an embedded Postgres."),
     "db": ("pulse_runtime.cli.db:db", "Migrate a database, or say where it stands."),
-    "schedules": ("pulse_runtime.cli.schedules:schedules", "Say when a cron expression fires, and what it means."),
+    "schedules": ("pulse_runtime.cli.schedules:schedules", "Make, change and look up schedules; say when they fire."),
     "config": ("pulse_runtime.cli.config:config", "Show the settings and where each comes from."),
     "completion": ("pulse_runtime.cli.completion:completion", "Print what makes your shell complete these commands."),
 }
@@ -21,6 +22,8 @@ _EXAMPLES = """
 \b
 Examples:
   pulse-runtime --handlers myapp.jobs --queues mail:20,default
+  pulse-runtime --handlers myapp.jobs --reload
+  pulse-runtime run --handlers myapp.jobs send_email to=a@b.c subject=hi
   pulse-runtime demo --for 10s
   pulse-runtime --dsn postgresql://app@db/app db migrate
   pulse-runtime config show
@@ -50,12 +53,33 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 no database,
 @click.option("--queues", default="default", metavar="NAMES", help="Queues to serve, with shares: mail:20,default.")
 @click.option("--executors", default=2, metavar="N", help="Processes that run handlers.")
 @click.option("--concurrency", default=100, metavar="N", help="Jobs at once in each of them.")
+@click.option("--loop", default="uvloop", type=click.Choice(["uvloop", "trio"]), help="What runs async handlers.")
 @click.option("--name", metavar="NAME", help="Name of this runtime, one at a time. [default: the host's name and /1]")
 @click.option("--lease", default="30s", metavar="DURATION", help="How long a lost host keeps its jobs.")
 @click.option("--beat", default="5s", metavar="DURATION", help="How often executors prove that they live.")
 @click.option("--grace", default="25s", metavar="DURATION", help="How long running jobs may take after SIGTERM.")
+@click.option(
+    "--cleanup", default="3s", metavar="DURATION", help="How long a handler may take to end after its timeout."
+)
+@click.option("--max-jobs", type=int, metavar="N", help="Replace an executor that has run so many, when they are done.")
+@click.option("--max-memory", metavar="SIZE", help="Replace one that has grown to 512MiB, say, when its jobs are done.")
+@click.option("--hard-memory", metavar="SIZE", help="Kill one that has grown to so much.")
+@click.option(
+    "--schedules",
+    type=click.Choice(["sync", "strict"]),
+    default="sync",
+    help="Declared schedules: make the stored ones equal, or refuse to start unless they are.",
+)
+@click.option(
+    "--shards",
+    type=click.IntRange(1, 1024),
+    metavar="K",
+    help="Fire one of K parts of the schedules. [default: shared out]",
+)
+@click.option("--shard", type=click.IntRange(0, 1023), metavar="I", help="Which part, from 0.")
 @click.option("--migrate", is_flag=True, help="Apply the migrations that the database lacks, then start.")
 @click.option("--pooled", is_flag=True, help="The DSN leads to a pooler in transaction mode: poll, do not LISTEN.")
+@click.option("--reload", is_flag=True, help="Replace the executors when a file of the handlers changes.")
 @click.option("--log", default="auto", type=click.Choice(["auto", "json", "text"]), help="auto: text on a terminal.")
 @click.pass_context
 def cli(context: click.Context, /, dsn: str | None, handlers: tuple[str, ...], **flags: Any) -> int:
@@ -65,7 +89,8 @@ def cli(context: click.Context, /, dsn: str | None, handlers: tuple[str, ...], *
     """
     context.obj = dsn
     if context.invoked_subcommand is not None:
-        if handlers:
+        context.meta["handlers"] = handlers
+        if handlers and context.invoked_subcommand != "run":
             raise click.UsageError(f"--handlers starts the runtime; {context.invoked_subcommand} is another command.")
         return 0
     if not handlers:

@@ -4,8 +4,10 @@ import os
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pulse_runtime.durations import parse_s
+from pulse_runtime.sizes import parse_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +19,21 @@ class Flags:
     queues: str
     executors: int
     concurrency: int
+    loop: str
     name: str | None
     lease: str
     beat: str
     grace: str
+    cleanup: str
+    max_jobs: int | None
+    max_memory: str | None
+    hard_memory: str | None
+    schedules: Literal["sync", "strict"]
+    shards: int | None
+    shard: int | None
     migrate: bool
     pooled: bool
+    reload: bool
     log: str
 
 
@@ -56,10 +67,19 @@ def _start(flags: Flags, dsn: str, *, migrate: bool) -> int:
         queues=parse_queues(flags.queues),
         executors=flags.executors,
         concurrency=flags.concurrency,
+        loop=flags.loop,
         lease_s=parse_s(flags.lease),
         beat_s=parse_s(flags.beat),
         grace_s=parse_s(flags.grace),
+        cleanup_s=parse_s(flags.cleanup),
+        max_jobs=flags.max_jobs,
+        max_memory=None if flags.max_memory is None else parse_bytes(flags.max_memory),
+        hard_memory=None if flags.hard_memory is None else parse_bytes(flags.hard_memory),
+        schedules=flags.schedules,
+        shards=flags.shards,
+        shard=flags.shard,
         pooled=flags.pooled,
+        reload=flags.reload,
         pretty={"json": False, "text": True}.get(flags.log),
     )
     if migrate:

@@ -1,71 +1,32 @@
-"""`pulse-runtime schedules`: when they fire."""
-
-from datetime import UTC, datetime
+"""`pulse-runtime schedules`: make, change and look up schedules. The commands are in the modules named here."""
 
 import click
 
-from pulse_runtime.cli.output import output_option, write_rows
+from pulse_runtime.cli.lazy import LazyGroup
+
+_CHANGES, _VIEWS, _TIMES = (f"pulse_runtime.cli.schedule_{part}" for part in ("changes", "views", "times"))
+
+_COMMANDS = {
+    "list": (f"{_VIEWS}:list_command", "List schedules."),
+    "show": (f"{_VIEWS}:show_command", "Show everything about one."),
+    "add": (f"{_CHANGES}:add_command", "Make one."),
+    "edit": (f"{_CHANGES}:edit_command", "Change one."),
+    "pause": (f"{_CHANGES}:pause_command", "Fire no more until resumed."),
+    "resume": (f"{_CHANGES}:resume_command", "Go on with the next occurrence from now."),
+    "run": (f"{_CHANGES}:run_command", "Fire once, now."),
+    "delete": (f"{_CHANGES}:delete_command", "Take one away, or all of a tenant."),
+    "history": (f"{_VIEWS}:history_command", "What became of its occurrences."),
+    "coverage": (f"{_VIEWS}:coverage_command", "How many of its occurrences fired."),
+    "backfill": (f"{_CHANGES}:backfill_command", "Fire what the ledger lacks of a past time."),
+    "diff": (f"{_VIEWS}:diff_command", "How declared schedules differ from what is stored."),
+    "preview": (f"{_TIMES}:preview_command", "List the next fires of a schedule, or of an expression."),
+    "describe": (f"{_TIMES}:describe_command", "Say in plain English what an expression means."),
+}
 
 
-@click.group()
+@click.group(cls=LazyGroup, commands_of=_COMMANDS)
 def schedules() -> None:
-    """Say when a cron expression fires, and what it means. Needs no database."""
+    """Make, change and look up schedules; say when they fire.
 
-
-@schedules.command("preview")
-@click.argument("expression")
-@click.option("--tz", default="UTC", show_default=True, metavar="ZONE", help="Zone of the wall clock.")
-@click.option("-n", "--count", default=10, show_default=True, type=click.IntRange(1, 1000), help="How many.")
-@click.option("--after", metavar="TIME", help="From this moment on, e.g. 2026-03-28T12:00:00+01:00. [default: now]")
-@output_option
-def preview_command(expression: str, tz: str, count: int, after: str | None, output: str) -> None:
-    """List the next fires of EXPRESSION by the wall clock and in UTC.
-
-    What a change of the clocks moves or repeats is marked. It is the code of the scheduler that answers.
-
-    \b
-    Examples:
-      pulse-runtime schedules preview "0 9 * * MON-FRI" --tz Europe/Berlin
-      pulse-runtime schedules preview "30 2 * * *" --tz America/New_York --after 2026-03-07T00:00:00-05:00
+    A schedule is named by its id, or by its name in a tenant and a project.
     """
-    from pulse_runtime.previewing import preview
-    from pulse_runtime.timing import Cron, check
-
-    moment = _moment(after, tz)
-    timing = Cron(expression, tz)
-    check(timing, moment=moment)
-    fires = preview(timing, after=moment, count=count)
-    write_rows([{"local": each.local, "utc": each.utc, "note": each.note} for each in fires], output)
-
-
-@schedules.command("describe")
-@click.argument("expression")
-@click.option("--tz", metavar="ZONE", help="Zone of the wall clock.")
-def describe_command(expression: str, tz: str | None) -> None:
-    """Say in plain English what EXPRESSION means.
-
-    \b
-    Example:
-      pulse-runtime schedules describe "0 9 * * MON-FRI"
-    """
-    from pulse_runtime.describing import describe
-    from pulse_runtime.zones import zone
-
-    if tz is not None:
-        zone(tz)
-    click.echo(describe(expression, tz))
-
-
-def _moment(text: str | None, tz: str) -> datetime:
-    """A time without an offset is one of the schedule's zone."""
-    from pulse_runtime.zones import zone
-
-    if text is None:
-        return datetime.now(UTC)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(
-            f"{text!r} is no time; write for example 2026-03-28T12:00", param_hint="--after"
-        ) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=zone(tz))

@@ -23,6 +23,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     fresh = handlers.Registry()
     monkeypatch.setattr(handlers, "registry", fresh)
     monkeypatch.setattr("pulse_runtime.declared.registry", fresh)
+    monkeypatch.setattr("pulse_runtime.schedule_spec.registry", fresh)
     made = types.ModuleType(APP)
     monkeypatch.setitem(sys.modules, APP, made)
     return made

@@ -1,0 +1,152 @@
+"""What is asked of the database for each thing that can be done with a schedule: generators that yield statements.
+
+Whoever drives one sends back each answer, blocking or awaiting; so each is written once.
+"""
+
+from collections.abc import Generator, Mapping
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from pulse_runtime.ids import occurrence_id, uuid7
+from pulse_runtime.job_spec import Job
+from pulse_runtime.previewing import Preview, preview
+from pulse_runtime.retry_policy import Duration, Retry
+from pulse_runtime.schedule_errors import BadSchedule, NoSuchSchedule, ScheduleRefused
+from pulse_runtime.schedule_records import Coverage, OccurrenceRecord, ScheduleRecord
+from pulse_runtime.schedule_spec import When, job_columns, job_of, policy_columns, timing_columns, timing_of
+from pulse_runtime.store import schedules as statements
+from pulse_runtime.store.schedules import Ref
+from pulse_runtime.store.statement import Statement
+from pulse_runtime.timing import check, occurrences
+from pulse_runtime.zones import zone_version
+
+T = TypeVar("T")
+Asking = Generator[Statement, Any, T]
+
+MOST_OCCURRENCES = 100_000
+BATCH = 1000
+
+
+def add(when: When, job: Job, policies: Mapping[str, Any], columns: Mapping[str, Any]) -> Asking[UUID]:
+    """The new schedule's id. Asked twice, the second statement adds nothing."""
+    given = {**columns, **job_columns(job), **policy_columns(policies)}
+    moment = statements.moment_of((yield statements.now()))
+    timing = timing_of(when, moment)
+    check(timing, moment=moment)
+    first = {"first_at": timing.next_after(moment), "zone_version": zone_version(), "id": uuid7()}
+    return UUID((yield statements.add({**timing_columns(timing), **given, **first})))
+
+
+def edit(ref: Ref, when: When | None, changes: Mapping[str, Any], by: str | None, revision: int | None) -> Asking[int]:
+    """The new revision."""
+    first_at, version = None, None
+    if when is not None:
+        moment = statements.moment_of((yield statements.now()))
+        timing = timing_of(when, moment)
+        check(timing, moment=moment)
+        changes = {**changes, **timing_columns(timing)}
+        first_at, version = timing.next_after(moment), zone_version()
+    if not changes:
+        raise BadSchedule("changes", "there is nothing to change")
+    statement = statements.edit(ref, changes, first_at=first_at, zone_version=version, by=by, revision=revision)
+    return int(_there(ref, (yield statement)))
+
+
+def edit_job(
+    ref: Ref,
+    when: When | None,
+    changes: Mapping[str, Any],
+    args: Mapping[str, Any] | None,
+    retry_delay: Duration | None,
+    by: str | None,
+    revision: int | None,
+) -> Asking[int]:
+    """Change arguments or the retry delay of the job that it has. Refused if somebody else changes it in between."""
+    record = yield from get(ref)
+    columns: dict[str, Any] = {}
+    if args is not None:
+        columns["args"] = job_columns(job_of(record.job_kind, args))["args"]
+    if retry_delay is not None:
+        policy = Retry.fixed(retry_delay, attempts=record.max_attempts).as_json()
+        columns["options"] = {**(record.options or {}), "retry": policy}
+    return (yield from edit(ref, when, {**changes, **columns}, by, record.revision if revision is None else revision))
+
+
+def get(ref: Ref) -> Asking[ScheduleRecord]:
+    return statements.record_of(_there(ref, (yield statements.get(ref))))
+
+
+def there(ref: Ref, statement: Statement) -> Asking[Any]:
+    """The answer to a statement that has none if there is no such schedule."""
+    return _there(ref, (yield statement))
+
+
+def list_schedules(
+    tenant: str | None, project: str | None, declared_by: str | None, status: str | None, most: int, after: UUID | None
+) -> Asking[list[ScheduleRecord]]:
+    last = None if after is None else str(after)
+    page = statements.list_schedules(
+        tenant=tenant, project=project, declared_by=declared_by, status=status, most=most, after=last
+    )
+    return statements.records_of((yield page))
+
+
+def history(ref: Ref, most: int, before: datetime | None) -> Asking[list[OccurrenceRecord]]:
+    return statements.occurrences_of(_there(ref, (yield statements.history(ref, most=most, before=before))))
+
+
+def previewed(ref: Ref, count: int, after: datetime | None) -> Asking[list[Preview]]:
+    record = yield from get(ref)
+    moment = after or statements.moment_of((yield statements.now()))
+    found = preview(record.timing, after=moment, count=count)
+    return [each for each in found if record.until is None or each.utc <= record.until]
+
+
+def coverage(ref: Ref, begin: datetime, end: datetime) -> Asking[Coverage]:
+    record = yield from get(ref)
+    window = _window(record, begin, end)
+    counted = statements.verdicts_of((yield statements.verdicts(record.id, begin, end)))
+    return Coverage(expected=len(window), fired=counted.get("fired", 0) + counted.get("late", 0), verdicts=counted)
+
+
+def backfill(
+    ref: Ref, begin: datetime, end: datetime, *, dry_run: bool, missed: bool, by: str | None
+) -> Asking[list[datetime]]:
+    """The occurrences that were fired, or would be. In batches: what was interrupted can be asked again."""
+    record = yield from get(ref)
+    moment = statements.moment_of((yield statements.now()))
+    if end > moment:
+        raise ScheduleRefused(
+            "backfill", record.name, f"cannot backfill schedule {record.name}: the window ends in the future",
+            "What is to come fires by itself",
+        )  # fmt: skip
+    known = set(statements.moments_of((yield statements.decided(record, begin, end, missed=missed))))
+    lacking = [each for each in _window(record, begin, end) if each not in known]
+    if dry_run:
+        return lacking
+    done: list[datetime] = []
+    for start in range(0, len(lacking), BATCH):
+        batch = lacking[start : start + BATCH]
+        jobs = [occurrence_id(record.id, each) for each in batch]
+        answer = yield statements.backfill(record.id, batch, jobs, missed=missed, by=by)
+        done += statements.moments_of(_there(ref, answer))
+    return done
+
+
+def _window(record: ScheduleRecord, begin: datetime, end: datetime) -> list[datetime]:
+    """The occurrences in [begin, end]."""
+    for name, moment in (("begin", begin), ("end", end)):
+        if moment.utcoffset() is None:
+            raise BadSchedule(name, "it has no time zone")
+    last = end if record.until is None else min(end, record.until)
+    found = list(occurrences(record.timing, begin - timedelta(microseconds=1), last, MOST_OCCURRENCES + 1))
+    if len(found) > MOST_OCCURRENCES:
+        raise BadSchedule("end", f"the window has more than {MOST_OCCURRENCES} occurrences. Ask for less at a time")
+    return found
+
+
+def _there(ref: Ref, answer: Any) -> Any:
+    if answer is None:
+        raise NoSuchSchedule(str(ref))
+    return answer
