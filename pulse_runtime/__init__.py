@@ -7,8 +7,9 @@ from pulse_runtime._version import __version__
 
 if TYPE_CHECKING:
     from pulse_runtime.client import aenqueue, aenqueue_many, enqueue, enqueue_many
+    from pulse_runtime.context import Context
     from pulse_runtime.errors import ConfigError, DatabaseSilent, NoDatabase, PulseError
-    from pulse_runtime.handlers import BadHandler, Context, Handler, job
+    from pulse_runtime.handlers import BadHandler, Handler, job
     from pulse_runtime.job_errors import (
         ChangeUnsure,
         EnqueueUnsure,
@@ -38,19 +39,22 @@ if TYPE_CHECKING:
         retry,
         wait,
     )
-    from pulse_runtime.records import Delivery, JobRecord, Status
+    from pulse_runtime.records import Delivery, JobRecord, Progress, Status
     from pulse_runtime.retry_policy import BadRetry, Retry
+    from pulse_runtime.verdicts import Cancel, Fail, Snooze
 
 __all__ = [
     "BadHandler",
     "BadJob",
     "BadRetry",
+    "Cancel",
     "ChangeUnsure",
     "ConfigError",
     "Context",
     "DatabaseSilent",
     "Delivery",
     "EnqueueUnsure",
+    "Fail",
     "Handle",
     "Handler",
     "InvalidTransition",
@@ -60,9 +64,11 @@ __all__ = [
     "NoSuchJob",
     "NotCompleted",
     "NotFinished",
+    "Progress",
     "PulseError",
     "ResultNotKept",
     "Retry",
+    "Snooze",
     "Status",
     "WrongConnection",
     "__version__",
@@ -89,8 +95,9 @@ __all__ = [
 
 _HOMES = {
     "client": ("aenqueue", "aenqueue_many", "enqueue", "enqueue_many"),
+    "context": ("Context",),
     "errors": ("ConfigError", "DatabaseSilent", "NoDatabase", "PulseError"),
-    "handlers": ("BadHandler", "Context", "Handler", "job"),
+    "handlers": ("BadHandler", "Handler", "job"),
     "job_errors": (
         "ChangeUnsure",
         "EnqueueUnsure",
@@ -120,8 +127,9 @@ _HOMES = {
         "retry",
         "wait",
     ),
-    "records": ("Delivery", "JobRecord", "Status"),
+    "records": ("Delivery", "JobRecord", "Progress", "Status"),
     "retry_policy": ("BadRetry", "Retry"),
+    "verdicts": ("Cancel", "Fail", "Snooze"),
 }
 
 

@@ -12,14 +12,20 @@ from mmap import mmap
 ROWS = 256
 MOST_JOBS = 1024
 """In one claim: as many bytes has a row."""
-_HEAD = struct.Struct("<Qd")  # executor id; earliest deadline (monotonic), 0 for none
+# Executor id; earliest deadline (monotonic), 0 for none; whether it ended by itself; pid.
+_HEAD = struct.Struct("<Qd?xxxI")
 _HEAD_BYTES = 64
 _ROW = struct.Struct("<Q16sI")
 _ROW_BYTES = 32 + MOST_JOBS
 SIZE = _HEAD_BYTES + ROWS * _ROW_BYTES
 
-DELIVERED, RUNNING, SUCCEEDED, SUCCEEDED_WITH_MORE, ENDED = range(5)
-"""Succeeded with more: with a result or follow-ups, which are in the report alone."""
+DELIVERED, RUNNING, SUCCEEDED, SUCCEEDED_WITH_MORE, ENDED, RUNNING_ALONE, OVERDUE = range(7)
+"""Succeeded with more: with a result or follow-ups, which are in the report alone. Running alone: a suspect. Overdue:
+it runs, its time was up, and the loop turned and saw that."""
+
+
+PAST_DEADLINE = "a handler goes on although its time was up"
+"""How the reason begins for which an executor is killed that does not end a handler in time."""
 
 
 class BlackBox:
@@ -29,6 +35,10 @@ class BlackBox:
         self._memory = memory
         self._free = list(range(ROWS - 1, -1, -1))
 
+    def begin(self, pid: int) -> None:
+        """Whose it is: the supervisor looks at its memory."""
+        struct.pack_into("<I", self._memory, 20, pid)
+
     def sign(self, executor: int) -> None:
         """From now on the box is that executor's."""
         struct.pack_into("<Q", self._memory, 0, executor)
@@ -36,6 +46,10 @@ class BlackBox:
     def deadline(self, moment: float) -> None:
         """When the first of the running jobs is overdue; 0 for none."""
         struct.pack_into("<d", self._memory, 8, moment)
+
+    def leave(self) -> None:
+        """The executor ends now by its own will: what still runs is not why."""
+        self._memory[16] = 1
 
     @property
     def room(self) -> int:
@@ -70,19 +84,36 @@ class Found:
     states: bytes
 
 
-def read(memory: bytes | memoryview) -> tuple[int, list[Found]]:
-    """The executor's id (0: it never had one, and so never a lease) and its open claims."""
-    executor, _ = _HEAD.unpack_from(memory, 0)
+@dataclass(frozen=True)
+class Contents:
+    """What the box of a dead executor says."""
+
+    executor: int
+    """0: it never had an id, and so never a lease."""
+    left: bool
+    """It ended by itself: when its drain was over, or because the database had given it up."""
+    claims: list[Found]
+
+
+def read(memory: bytes | memoryview) -> Contents:
+    """What it says. Whatever the dead has scribbled into it, reading it raises nothing."""
+    executor, _, left, _ = _HEAD.unpack_from(memory, 0)
     found = []
     for start in range(_HEAD_BYTES, _HEAD_BYTES + ROWS * _ROW_BYTES, _ROW_BYTES):
         claim, token, jobs = _ROW.unpack_from(memory, start)
         if claim:
             states = bytes(memory[start + 32 : start + 32 + min(jobs, MOST_JOBS)])
             found.append(Found(claim, str(uuid.UUID(bytes=token)), states))
-    return executor, found
+    return Contents(executor, left, found)
 
 
-def overdue(memory: memoryview, now: float, *, grace_s: float = 3.0) -> str | None:
-    """Why the executor should be killed: a handler is past its deadline and the grace, and the executor did nothing."""
-    _, deadline = _HEAD.unpack_from(memory, 0)
-    return f"a handler is {now - deadline:.1f} s past its deadline" if deadline and now > deadline + grace_s else None
+def pid_of(memory: memoryview) -> int:
+    """Whose box it is; 0 before it has said so."""
+    pid: int = _HEAD.unpack_from(memory, 0)[3]
+    return pid
+
+
+def overdue(memory: memoryview, now: float, *, cleanup_s: float) -> str | None:
+    """Why the executor should be killed: a handler's time was up, the time to clean up too, and it is still there."""
+    deadline: float = _HEAD.unpack_from(memory, 0)[1]
+    return f"{PAST_DEADLINE} {now - deadline:.1f} s ago" if deadline and now > deadline + cleanup_s else None

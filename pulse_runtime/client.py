@@ -1,42 +1,21 @@
 """Enqueueing: one job or many, in your transaction or in one of ours."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 from uuid import UUID
 
 from pulse_runtime.ids import uuid7, uuid7s
 from pulse_runtime.job_errors import EnqueueUnsure
+from pulse_runtime.job_options import Options, described
 from pulse_runtime.job_spec import Checked, Job, check
 from pulse_runtime.job_values import BadJob
 from pulse_runtime.jobs import Handle
 from pulse_runtime.producers import asynchronous, synchronous
-from pulse_runtime.retry_policy import Duration, Retry
 from pulse_runtime.store import enqueue as statements
 from pulse_runtime.store import own
 from pulse_runtime.store.statement import Statement
 
 _OURS = own.Manner(asked="enqueue", lost=EnqueueUnsure)
-
-
-class Options(TypedDict, total=False):
-    """What may be said of a job besides its arguments; see `Job` for what each means. None is "not said"."""
-
-    queue: str | None
-    priority: int | None
-    delay: Duration | None
-    at: datetime | None
-    key: str | None
-    key_for: Duration | None
-    tenant: str | None
-    project: str | None
-    max_attempts: int | None
-    retry: Retry | None
-    timeout: Duration | None
-    keep_result: bool | None
-    metadata: Mapping[str, Any] | None
-    trace: str | None
 
 
 def enqueue(
@@ -48,7 +27,7 @@ def enqueue(
     Raises BadJob, which names the field, before anything is sent.
     """
     ask = _ask if on is None else _bound(synchronous(on), on)
-    job_id, checked = uuid7(), check(_described(job, args, options))
+    job_id, checked = uuid7(), check(described(job, args, options))
     return _handle(job_id, ask(statements.enqueue(job_id, checked)))
 
 
@@ -57,7 +36,7 @@ async def aenqueue(
 ) -> Handle:
     """`enqueue` for asynchronous connections."""
     ask = _aask if on is None else _bound(asynchronous(on), on)
-    job_id, checked = uuid7(), check(_described(job, args, options))
+    job_id, checked = uuid7(), check(described(job, args, options))
     return _handle(job_id, await ask(statements.enqueue(job_id, checked)))
 
 
@@ -90,22 +69,6 @@ async def _aask(statement: Statement) -> Any:
 
 def _bound(adapter: Any, on: Any) -> Any:
     return lambda statement: adapter(on, statement)
-
-
-def _described(job: str | Job, args: Mapping[str, Any] | None, options: Options) -> Job:
-    said: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    unknown = said.keys() - Options.__annotations__.keys()
-    if unknown:
-        raise BadJob(min(unknown), "there is no such option. Arguments of the job go into its args")
-    if isinstance(job, str):
-        job = Job(job, {} if args is None else args)
-    elif not isinstance(job, Job):
-        raise BadJob("job", f"it must be a kind, a Job or what .call(…) returns, not {type(job).__name__}")
-    elif args is not None:
-        raise BadJob("args", "the job has arguments already. Give a kind and args, or a Job alone")
-    if "at" in said or "delay" in said:
-        job = replace(job, at=None, delay=None)  # a later word on when to run replaces an earlier one
-    return replace(job, **said) if said else job
 
 
 def _all_checked(jobs: Iterable[Job]) -> list[Checked]:

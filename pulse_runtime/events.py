@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 STDERR = 2
+MOST_BYTES = 4000
+"""A longer write to a pipe may be mixed with another process's (PIPE_BUF is 4096)."""
+_SHORT = 300
 
 
 class Log:
@@ -27,11 +30,17 @@ class Log:
         if self._quiet:
             return
         said = {name: value for name, value in fields.items() if value is not None}
-        line = self._as_text(event, said) if self._pretty else self._as_json(event, said)
+        line = self._line(event, said)
+        if len(line) > MOST_BYTES:
+            line = self._line(event, {name: _cut(value) for name, value in said.items()})
         try:
-            os.write(STDERR, line.encode(errors="replace") + b"\n")
+            os.write(STDERR, line + b"\n")
         except OSError:  # nobody reads any more; that is no reason to end
             return
+
+    def _line(self, event: str, fields: dict[str, Any]) -> bytes:
+        line = self._as_text(event, fields) if self._pretty else self._as_json(event, fields)
+        return line.encode(errors="replace")
 
     def _as_json(self, event: str, fields: dict[str, Any]) -> str:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -40,6 +49,11 @@ class Log:
     def _as_text(self, event: str, fields: dict[str, Any]) -> str:
         said = "  ".join(f"{name}={value}" for name, value in fields.items())
         return f"{time.strftime('%H:%M:%S')}  {self._actor:<12} {event}{'  ' if said else ''}{said}"
+
+
+def _cut(value: Any) -> Any:
+    text = str(value)
+    return value if len(text) <= _SHORT else f"{text[:_SHORT]}…"
 
 
 EVENTS = {
@@ -51,12 +65,21 @@ EVENTS = {
     "registered": "an executor got the id under which it holds leases",
     "executor buried": "what a dead executor held was settled and given back",
     "executor reaped": "another runtime's executor stood still for a lease time",
+    "executor retires": "it takes nothing new, lets what runs finish, and is replaced",
     "executor refused": "an executor of ours has ended for the database",
     "claim released": "nobody held it, so it was given back",
     "report refused": "a report could not be stored; its jobs fail",
     "job failed": "a handler raised, or a job could not be run",
+    "audit finding": "something exists that must not: `pulse-runtime db audit` lists it",
+    "audited": "the nightly audit is done; no findings are expected",
+    "schedule declared": "what is stored was changed to what the code declares",
+    "schedule broken": "a schedule cannot be understood or fired; it is paused, with the reason",
     "maintained": "partitions were made or dropped",
     "retention starves": "locks were not to be had for several rounds, because a transaction stays open: the log grows",
+    "reloading": "files of the handlers have changed and can be imported: executors are replaced, one by one",
+    "reload failed": "files have changed and cannot be imported: executors go on with the code that they have",
+    "claims": "at its end: how many claims of a claimer got jobs, and how long they took",
+    "reports": "at its end: how many transactions of a reporter made reports durable, and how long they took",
     "waiting": "before it takes over from a host that may be lost, a runtime watches it for a lease time",
     "took over": "executors of this runtime's last life were ended",
     "drained": "nothing is in hand any more",

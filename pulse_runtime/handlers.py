@@ -5,10 +5,10 @@ import inspect
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, overload
-from uuid import UUID
 
 import msgspec
 
+from pulse_runtime.context import Context
 from pulse_runtime.errors import PulseError
 from pulse_runtime.job_spec import Job
 from pulse_runtime.job_values import BadJob, plain
@@ -23,14 +23,6 @@ class BadHandler(PulseError, TypeError):  # noqa: N818
     """A function that cannot be a handler, or a kind that is taken. The message says what to change."""
 
     exit_code = 78
-
-
-class Context(msgspec.Struct, frozen=True):
-    """The delivery that a handler is running. A handler that wants it has it as its first parameter."""
-
-    id: UUID
-    kind: str
-    attempt: int
 
 
 class HandlerOptions(typing.TypedDict, total=False):
@@ -69,6 +61,10 @@ class Handler(Generic[P, R]):
         except (TypeError, ValueError, OverflowError) as error:
             raise BadJob("args", f"{self.kind} does not take them: {error}") from error
         return Job(self.kind, sent, **self.options)
+
+    def describes(self) -> str:
+        """The kind with the parameters of its jobs, for messages."""
+        return f"{self.kind}{self._signature.replace(return_annotation=inspect.Signature.empty)}"
 
     def decode(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The keyword arguments of the function. Raises msgspec.ValidationError when they do not fit."""
@@ -146,6 +142,8 @@ def job(function: Any = None, /, *, kind: str | None = None, **options: Unpack[H
 
 def _signature_of(function: Callable[..., Any]) -> tuple[bool, inspect.Signature]:
     """Whether it wants a Context, and the parameters that are the job's."""
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise BadHandler(f"{_place(function)} is a generator: nobody would run it. Return instead of yielding")
     signature = inspect.signature(function)
     parameters = list(signature.parameters.values())
     takes_context = bool(parameters) and _is_context(parameters[0].annotation)

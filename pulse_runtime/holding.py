@@ -1,9 +1,23 @@
 """What an executor holds: its open claims, and the reports that are not durable yet."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pulse_runtime.black_box import DELIVERED, ENDED, RUNNING, SUCCEEDED, SUCCEEDED_WITH_MORE, BlackBox
+from pulse_runtime.black_box import (
+    ENDED,
+    OVERDUE,
+    RUNNING,
+    RUNNING_ALONE,
+    SUCCEEDED,
+    SUCCEEDED_WITH_MORE,
+    BlackBox,
+)
 from pulse_runtime.messages import Batch, Ending, Report
+from pulse_runtime.outbox import Outbox
+from pulse_runtime.running import Outcome
+
+REPORT_BYTES = 1 << 20
+"""A report with more results and follow-ups than that is sent as several: a frame has its bounds."""
 
 
 @dataclass
@@ -14,10 +28,13 @@ class Held:
     token: str
     jobs: int
     states: int
+    queue: str = ""
     unreported: list[tuple[int, int]] = field(default_factory=list)
     """Positions that succeeded, and how long each took, in µs."""
     endings: list[Ending] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
+    follow_ups: list[str] = field(default_factory=list)
+    size: int = 0
     reported: int = 0
     open_reports: int = 0
 
@@ -29,8 +46,9 @@ class Holdings:
         self._box = box
         self._claims: dict[int, Held] = {}
         self._dirty: dict[int, Held] = {}
-        self._reports: dict[int, Report] = {}
-        self._number = 0
+        self._outbox = Outbox()
+        self.unreported = 0
+        """What ended and is in no report yet."""
 
     @property
     def claims(self) -> list[int]:
@@ -39,12 +57,11 @@ class Holdings:
     @property
     def unsettled(self) -> int:
         """Reports that are not durable yet."""
-        return len(self._reports)
+        return len(self._outbox)
 
     @property
-    def reports(self) -> list[Report]:
-        """In their order: to be sent again to a new reporter."""
-        return list(self._reports.values())
+    def unsettled_bytes(self) -> int:
+        return self._outbox.size
 
     def room(self) -> int:
         return self._box.room
@@ -53,44 +70,65 @@ class Holdings:
         """None: we hold it already, and its reply came twice."""
         if batch.claim in self._claims:
             return None
-        held = Held(batch.claim, batch.token, jobs, self._box.open(batch.claim, batch.token, jobs))
+        held = Held(batch.claim, batch.token, jobs, self._box.open(batch.claim, batch.token, jobs), batch.queue)
         self._claims[batch.claim] = held
         return held
 
-    def get(self, claim: int) -> Held | None:
-        return self._claims.get(claim)
+    def started(self, held: Held, position: int, *, alone: bool = False) -> None:
+        self._box.set(held.states + position, RUNNING_ALONE if alone else RUNNING)
 
-    def started(self, held: Held, position: int) -> None:
-        self._box.set(held.states + position, RUNNING)
+    def overdue(self, held: Held, position: int) -> None:
+        """It was asked to end because its time was up, and goes on."""
+        self._box.set(held.states + position, OVERDUE)
 
-    def returned(self, held: Held, position: int) -> None:
-        """It was not started after all."""
-        self._box.set(held.states + position, DELIVERED)
-
-    def succeeded(self, held: Held, position: int, took_us: int, result: str | None = None) -> None:
-        self._box.set(held.states + position, SUCCEEDED if result is None else SUCCEEDED_WITH_MORE)
+    def succeeded(self, held: Held, position: int, took_us: int) -> None:
+        """It ended well, and there is nothing more to say of it."""
+        self._box.set(held.states + position, SUCCEEDED)
         held.unreported.append((position, took_us))
-        if result is not None:
-            held.results.append(f"[{held.claim},{position},{result}]")
+        self.unreported += 1
         self._dirty[held.claim] = held
 
-    def ended(self, held: Held, ending: Ending) -> None:
-        self._box.set(held.states + ending.position, ENDED)
-        held.endings.append(ending)
+    def ended(self, held: Held, position: int, outcome: Outcome) -> None:
+        """It ended, however that was."""
+        if outcome.ending is None and outcome.result is None and not outcome.follow_ups:
+            self.succeeded(held, position, outcome.took_us)
+            return
+        self.unreported += 1
+        follow_ups = ",".join([f"[{held.claim},{position},{each}]" for each in outcome.follow_ups])
+        if outcome.ending is not None:
+            self._box.set(held.states + position, ENDED)
+            held.endings.append(
+                Ending(position, outcome.ending, outcome.delay_ms, outcome.error, outcome.took_us, follow_ups)
+            )
+        else:
+            self._box.set(held.states + position, SUCCEEDED_WITH_MORE)
+            held.unreported.append((position, outcome.took_us))
+            if outcome.result is not None:
+                held.results.append(f"[{held.claim},{position},{outcome.result}]")
+            if follow_ups:
+                held.follow_ups.append(follow_ups)
         self._dirty[held.claim] = held
+        held.size += len(outcome.result or "") + len(follow_ups) + len(outcome.error or "")
+        if held.size > REPORT_BYTES:
+            self._report(self._dirty.pop(held.claim))
 
-    def flush(self) -> list[Report]:
+    def flush(self) -> None:
         """One report for each claim of which something ended since."""
-        dirty, self._dirty = self._dirty, {}
-        made = [self._report(held) for held in dirty.values()]
-        for report in made:
-            self._reports[report.number] = report
-        return made
+        dirty, self._dirty, self.unreported = self._dirty, {}, 0
+        for held in dirty.values():
+            self._report(held)
+
+    def to_send(self) -> Iterator[Report]:
+        return self._outbox.take()
+
+    def send_again(self) -> None:
+        """Everything that is not durable, because the reporter is a new one."""
+        self._outbox.again()
 
     def settled(self, numbers: list[int]) -> None:
         """These are durable. A claim of which everything is, is forgotten."""
         for number in numbers:
-            report = self._reports.pop(number, None)
+            report = self._outbox.settled(number)
             held = self._claims.get(report.claim) if report is not None else None
             if held is not None:
                 held.open_reports -= 1
@@ -98,22 +136,22 @@ class Holdings:
                     self._box.close(held.states)
                     del self._claims[held.claim]
 
-    def _report(self, held: Held) -> Report:
-        self._number += 1
+    def _report(self, held: Held) -> None:
         done = sorted(held.unreported)
         held.reported += len(done) + len(held.endings)
         held.open_reports += 1
         report = Report(
-            number=self._number,
+            number=self._outbox.next_number(),
             claim=held.claim,
             token=held.token,
             mask=_mask([position for position, _ in done], held.jobs),
             took_us=",".join([str(took) for _, took in done]),
             endings=held.endings,
             results=",".join(held.results),
+            follow_ups=",".join(held.follow_ups),
         )
-        held.unreported, held.endings, held.results = [], [], []
-        return report
+        held.unreported, held.endings, held.results, held.follow_ups, held.size = [], [], [], [], 0
+        self._outbox.put(report)
 
 
 def _mask(positions: list[int], jobs: int) -> str:

@@ -1,9 +1,12 @@
-"""Ids of jobs: UUIDv7, made by the producer, so that a job has its name before it is sent."""
+"""Ids of jobs, made by the producer, so that a job has its name before it is sent: UUIDv7; UUIDv5 from schedules."""
 
 import os
 import time
-from uuid import UUID
+from datetime import UTC, datetime
+from uuid import UUID, uuid5
 
+SCHEDULES = UUID("6f1b6c1e-6c55-5a0e-9f57-8f0d2c1f7d3a")
+"""The namespace of the jobs that schedules fire."""
 _VERSION_7 = 0x7 << 76
 _VARIANT = 0x2 << 62
 _RANDOM_A = 0xFFF << 64
@@ -22,6 +25,11 @@ def uuid7s(count: int) -> list[UUID]:
     now, chance = _now(), os.urandom(10 * count)
     numbers = (int.from_bytes(chance[at : at + 10], "big") for at in range(0, 10 * count, 10))
     return [UUID(int=now | (number & _RANDOM_A) | (number & _RANDOM_B)) for number in numbers]
+
+
+def occurrence_id(schedule_id: UUID, occurrence: datetime) -> UUID:
+    """The id of an occurrence's job: uuidv5 of `<schedule>|<occurrence in UTC, ISO 8601>`, for anyone to compute."""
+    return uuid5(SCHEDULES, f"{schedule_id}|{occurrence.astimezone(UTC).isoformat()}")
 
 
 def _now() -> int:

@@ -96,6 +96,26 @@ def check(job: Job) -> Checked:
     )
 
 
+def rare_of(job: Checked) -> dict[str, Any]:
+    """What most jobs lack, as `pulse.enqueue_many` takes it in `rest`; without the delay."""
+    rare = {
+        "run_at": job.run_at,
+        "key": job.key,
+        "key_for_s": job.key_for_s,
+        "tenant": job.tenant,
+        "project": job.project,
+        "max_attempts": job.max_attempts,
+        "options": _raw(job.options),
+        "trace": job.trace,
+        "meta": _raw(job.meta),
+    }
+    return {name: value for name, value in rare.items() if value is not None}
+
+
+def _raw(text: str | None) -> msgspec.Raw | None:
+    return None if text is None else msgspec.Raw(text)
+
+
 def _check_texts(job: Job) -> None:
     """The bounds are those of the CHECKs in 0002_log.sql."""
     check_text("kind", job.kind, most=200)

@@ -51,19 +51,34 @@ def encode(field: str, value: object, *, most: int) -> str:
     """An object as JSON of at most `most` bytes that every reader reads as the same thing."""
     if not isinstance(value, dict):
         raise BadJob(field, f"it must be a dict of names and values, not {type(value).__name__}")
+    return encode_any(field, value, most=most)
+
+
+def encode_any(field: str, value: object, *, most: int) -> str:
+    """The same for a value of any kind."""
     try:
         tree = plain(value)
+        text = _written(tree)
+        if len(text) > most:  # before each value of it is looked at, which takes a while
+            raise BadJob(
+                field, f"it has {len(text)} bytes as JSON and may have {most}. Store it elsewhere and send its name"
+            )
+        _check_tree(field, tree, depth=1)
+        return (text or msgspec.json.encode(tree)).decode()
     except RecursionError:
         raise BadJob(field, f"it is nested deeper than {DEEPEST} levels") from None
+    except BadJob:
+        raise
     except (TypeError, ValueError, OverflowError) as error:
         raise BadJob(field, f"it cannot be written as JSON: {error}") from error
-    _check_tree(field, tree, depth=1)
-    text = msgspec.json.encode(tree)
-    if len(text) > most:
-        raise BadJob(
-            field, f"it has {len(text)} bytes as JSON and may have {most}. Store it elsewhere and send its name"
-        )
-    return text.decode()
+
+
+def _written(tree: object) -> bytes:
+    """Nothing, if it cannot be: looking at each value tells which one is wrong."""
+    try:
+        return msgspec.json.encode(tree)
+    except (TypeError, ValueError, OverflowError):
+        return b""
 
 
 def plain(value: object) -> Any:

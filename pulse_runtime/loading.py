@@ -28,7 +28,10 @@ def load(names: Sequence[str]) -> None:
 def _take(name: str, found: object) -> None:
     if found is None:
         raise ConfigError(f"there is no such thing as {name}", source="--handlers")
-    if isinstance(found, Handler) and registry.get(found.kind) is not found:
+    if not isinstance(found, Handler):
+        problem = f"{name} is no handler but a {type(found).__name__}: name what @job made, or the module alone"
+        raise ConfigError(problem, source="--handlers")
+    if registry.get(found.kind) is not found:
         registry.add(found)
 
 

@@ -35,11 +35,12 @@ class Demand(Message, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True):
-    """The jobs of one claim, as a JSON array in the order of their positions."""
+    """The jobs of one claim, as a JSON array in the order of their positions. They are all of one queue."""
 
     claim: int
     token: str
     jobs: bytes
+    queue: str = ""
 
 
 class Claimed(Message, frozen=True):
@@ -58,13 +59,17 @@ class CancelRunning(Message, frozen=True):
 
 
 class Ending(msgspec.Struct, frozen=True, array_like=True):
-    """A delivery that did not succeed, in the words of `pulse.close`. No delay means "by the job's policy"."""
+    """A delivery that did not succeed, in the words of `pulse.close`. No delay means "by the job's policy".
+
+    `follow_ups` is what `pulse.close_following` takes, without its brackets.
+    """
 
     position: int
     ending: str
     delay_ms: int | None
     error: str | None
     took_us: int
+    follow_ups: str = ""
 
 
 class Report(Message, frozen=True):
@@ -82,6 +87,16 @@ class Report(Message, frozen=True):
     endings: list[Ending]
     results: str = ""
     follow_ups: str = ""
+
+
+class Progress(Message, frozen=True):
+    """executor → reporter: how far a job says it is. At most one a second from each job, and no loss if it is lost."""
+
+    id: str
+    attempt: int
+    done: float
+    total: float | None
+    note: str | None
 
 
 class Settled(Message, frozen=True):
@@ -152,13 +167,41 @@ class Maintained(Message, frozen=True):
     starved: bool
 
 
+class Audit(Message, frozen=True):
+    """watchdog → reporter: look for what must not exist."""
+
+
+class Audited(Message, frozen=True):
+    """reporter → watchdog: so many findings, each of which was logged; none are expected."""
+
+    findings: int
+
+
+class Idle(Message, frozen=True):
+    """scheduler → claimer: I have nothing in hand; send me what is due, once something is. Credit, as `Demand` is.
+
+    `more`: something may be due now.
+    """
+
+    more: bool
+
+
 class Due(Message, frozen=True):
-    """claimer → scheduler: schedules that are due."""
+    """claimer → scheduler: schedules that are due, as `pulse.due_schedules` tells them: JSON that only you decode."""
 
     schedules: bytes
 
 
 class Fire(Message, frozen=True):
-    """scheduler → reporter: occurrences that become jobs."""
+    """scheduler → reporter: what was decided, as JSON for `pulse.fire`."""
 
-    fires: bytes
+    number: int
+    decisions: bytes
+
+
+class Fired(Message, frozen=True):
+    """reporter → scheduler: so many schedules of that Fire were moved; or the database refused all of it, and why."""
+
+    number: int
+    moved: int
+    refused: str | None = None

@@ -26,6 +26,16 @@ class Status(StrEnum):
         return self in {Status.COMPLETED, Status.DEAD_LETTERED, Status.CANCELED}
 
 
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a handler said it was."""
+
+    attempt: int
+    at: datetime
+    done: float
+    total: float | None = None
+    note: str | None = None
+
+
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A job as it stood when it was looked up. It does not change: look again to see more."""
 
@@ -56,6 +66,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     occurrence: datetime | None = None
     trace: str | None = None
     metadata: dict[str, Any] | None = None
+    progress: Progress | None = None
+    """What its handler said last with `ctx.progress`."""
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):

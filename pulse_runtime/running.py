@@ -1,25 +1,25 @@
-"""Running one delivery: arguments, handler, and how it ended."""
+"""From a delivery to an attempt, and from how a handler ended to an outcome. Runs nothing, and knows no loop."""
 
-import asyncio
-import inspect
-import time
-import traceback
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
-from uuid import UUID
 
 import msgspec
 
+from pulse_runtime.attempt import Attempt, Interrupted
 from pulse_runtime.delivery import Delivery
-from pulse_runtime.handlers import Context, Handler, Registry
+from pulse_runtime.handlers import Registry
+from pulse_runtime.job_values import encode_any
+from pulse_runtime.known import Directory, Known
+from pulse_runtime.messages import Progress
+from pulse_runtime.retrying import after_failure
+from pulse_runtime.telling import clean, told
+from pulse_runtime.verdicts import Cancel, Snooze, Verdict
 
-MOST_ERROR = 8000
 MOST_RESULT = 1 << 20
+MOST_REASON = 2000
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """How it ended, in the words of `pulse.close`; None for success. `result` is JSON, if it is to be kept."""
 
     took_us: int
@@ -27,76 +27,85 @@ class Outcome:
     delay_ms: int | None = None
     error: str | None = None
     result: str | None = None
+    follow_ups: Sequence[str] = ()
 
 
 class Runner:
-    """Runs deliveries by the handlers of this process."""
+    """Judges by the handlers of this process."""
 
     def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        self._known: dict[str, tuple[Handler[..., Any], Callable[[msgspec.Raw], Any]]] = {}
-        self._put_off: dict[str, int] = {}
+        self._directory = Directory(registry)
+        self.tell: Callable[[Progress], None] = lambda _: None
+        """Hears of progress, in whichever thread it is made."""
 
-    async def run(self, delivery: Delivery) -> Outcome:
-        """Never raises, except CancelledError."""
-        began = time.perf_counter_ns()
-        known = self._known.get(delivery.kind) or self._find(delivery.kind)
-        if known is None:
-            return self._unknown(delivery.kind)
+    def begin(self, delivery: Delivery, queue: str) -> Attempt | Outcome:
+        """An attempt, or the outcome of one that cannot begin. Never raises."""
         try:
-            handler, decode = known
-            result = await self._call(handler, decode, delivery)
-            kept = self._kept(delivery, result)
-        except asyncio.CancelledError:
-            raise
+            known = self._directory[delivery.kind]
+            if known is None:  # put off, uncharged: another runtime may have it, or this one after its next deploy
+                return Outcome(0, "put_off", None, f"no handler for {delivery.kind!r} here")
+            try:
+                given = msgspec.structs.asdict(known.decode(delivery.args))
+            except msgspec.ValidationError as error:
+                why = f"BadArguments: its arguments do not fit {known.handler.describes()}: {error}"
+                return _failed(delivery, known, error, 0, clean(why))
+            return Attempt(delivery, known, given, queue, self.tell)
         except BaseException as error:
-            return Outcome(_since(began), "fail", None, _told(error))
-        return Outcome(_since(began), result=kept)
+            return Outcome(0, "fail", None, told(error))
 
-    async def _call(self, handler: Handler[..., Any], decode: Callable[[msgspec.Raw], Any], delivery: Delivery) -> Any:
-        given = msgspec.structs.asdict(decode(delivery.args))
-        before = (Context(UUID(delivery.id), delivery.kind, delivery.attempt),) if handler.takes_context else ()
-        timeout_ms = delivery.options.get("timeout_ms") if delivery.rare else None
-        if timeout_ms is None:
-            return await self._invoke(handler, before, given)
-        try:
-            async with asyncio.timeout(timeout_ms / 1000):
-                return await self._invoke(handler, before, given)
-        except TimeoutError as error:
-            raise TimeoutError(f"it did not end within {timeout_ms / 1000:g} s") from error
-
-    def _invoke(self, handler: Handler[..., Any], before: tuple[Any, ...], given: dict[str, Any]) -> Awaitable[Any]:
-        if inspect.iscoroutinefunction(handler.function):
-            found: Awaitable[Any] = handler.function(*before, **given)
-            return found
-        return asyncio.to_thread(handler.function, *before, **given)
-
-    def _find(self, kind: str) -> tuple[Handler[..., Any], Callable[[msgspec.Raw], Any]] | None:
-        handler = self._registry.get(kind)
-        if handler is not None:
-            self._known[kind] = (handler, msgspec.json.Decoder(handler.arguments).decode)
-        return self._known.get(kind)
-
-    def _unknown(self, kind: str) -> Outcome:
-        """Put off, uncharged: another runtime may have the handler, or this one after its next deploy."""
-        tries = self._put_off[kind] = self._put_off.get(kind, -1) + 1
-        return Outcome(0, "put_off", min(60_000, 1000 * 2 ** min(tries, 6)), f"no handler for {kind!r} here")
-
-    def _kept(self, delivery: Delivery, result: Any) -> str | None:
-        if not delivery.rare or not delivery.options.get("keep_result"):
-            return None
-        text = msgspec.json.encode(result)
-        if len(text) > MOST_RESULT:
-            raise ValueError(f"its result has {len(text)} bytes as JSON and may have {MOST_RESULT}")
-        return text.decode()
+    def judge(self, attempt: Attempt, result: Any, error: BaseException | None) -> Outcome:
+        """What a handler's return value, or what it raised, means. Never raises."""
+        took_us = attempt.took_us
+        follow_ups = attempt.follow_ups.end() if attempt.follow_ups is not None else ()
+        if error is None:
+            try:
+                kept = encode_any("result", result, most=MOST_RESULT) if attempt.keeps_result else None
+            except BaseException as wrong:
+                error = wrong
+            else:
+                return Outcome(took_us, result=kept, follow_ups=follow_ups)
+        return _judge_error(attempt, _only(error), took_us, follow_ups)
 
 
-def _since(began: int) -> int:
-    return (time.perf_counter_ns() - began) // 1000
+def _judge_error(attempt: Attempt, error: BaseException, took_us: int, follow_ups: Sequence[str]) -> Outcome:
+    if isinstance(error, Verdict):
+        return _judge_verdict(error, took_us, follow_ups)
+    if attempt.wish == "cancel":  # by whatever it ended: nobody wants it to be tried again
+        return Outcome(took_us, "cancel", None, _reason(attempt.reason) or "canceled")
+    if isinstance(error, Interrupted):
+        if attempt.wish == "stop":
+            return Outcome(took_us, "lost", None, attempt.reason)
+        if attempt.wish == "timeout":
+            error = TimeoutError(attempt.reason).with_traceback(error.__traceback__)
+    return _failed(attempt.delivery, attempt.known, error, took_us, told(error))
 
 
-def _told(error: BaseException) -> str:
-    """Kind and words of the error first, then where it was raised."""
-    first = f"{type(error).__name__}: {error}".rstrip(": ")
-    trace = "".join(traceback.format_exception(error))
-    return f"{first}\n\n{trace}"[:MOST_ERROR].replace("\0", "�")
+def _judge_verdict(verdict: Verdict, took_us: int, follow_ups: Sequence[str]) -> Outcome:
+    reason = _reason(verdict.reason) or None
+    if isinstance(verdict, Snooze):
+        return Outcome(took_us, "snooze", round(verdict.delay_s * 1000), reason, follow_ups=follow_ups)
+    if isinstance(verdict, Cancel):
+        return Outcome(took_us, "cancel", None, reason or "canceled by its handler", follow_ups=follow_ups)
+    return Outcome(took_us, "dead", None, reason or "failed for good by its handler", follow_ups=follow_ups)
+
+
+def _failed(delivery: Delivery, known: Known, error: BaseException, took_us: int, words: str) -> Outcome:
+    policy = delivery.options.get("retry") if delivery.rare else None
+    ending, delay_ms = after_failure(
+        error,
+        failures=delivery.charged + 1,
+        told=policy if isinstance(policy, dict) else None,
+        of_handler=known.retry,
+    )
+    return Outcome(took_us, ending, delay_ms, words)
+
+
+def _only(error: BaseException) -> BaseException:
+    """Out of groups of one, which is what a task group makes of an error in it."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
+def _reason(reason: object) -> str:
+    return clean(str(reason))[:MOST_REASON]

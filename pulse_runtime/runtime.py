@@ -6,18 +6,22 @@ from collections.abc import Callable
 
 from pulse_runtime import black_box, topology
 from pulse_runtime.events import Log
+from pulse_runtime.limits import Overdue
 from pulse_runtime.settings import RuntimeSettings, check
-from pulse_supervisor import Child, Seat, Supervisor
+from pulse_supervisor import Child, Restart, Seat, Supervisor
 from pulse_supervisor.process import fork
 
 _REFUSALS = (4, 5, 78)
+PATIENCE_S = 30.0
 
 
 def run(settings: RuntimeSettings) -> int:
     """Until it is told to stop. Returns the exit status."""
     check(settings)
+    # Bytecode is told from its source by size and second: two edits within one second could be taken for the first.
+    sys.dont_write_bytecode = sys.dont_write_bytecode or settings.reload
     log = Log("supervisor", pretty=settings.pretty)
-    code = in_child(lambda: _try_handlers(settings))
+    code = in_child(lambda: _try_handlers(settings, log))
     if code:
         return code
     tree = Supervisor(_children(settings), topology.links(), name=settings.name, log=log, facts={"settings": settings})
@@ -32,6 +36,8 @@ def _children(settings: RuntimeSettings) -> list[Child]:
             children.append(_executor(settings, stage))
         else:
             children.append(_actor(settings, kind, stage))
+    if settings.reload:
+        children.append(Child(kind="reloader", main=_main("reloader"), grace_s=3.0, ready_s=20.0))
     return children
 
 
@@ -52,6 +58,7 @@ def _executor(settings: RuntimeSettings, stage: int) -> Child:
     return Child(
         kind="executor",
         main=_main("executor"),
+        restart=Restart(forgiving=True, longest_s=2.0),  # jobs that crash it are found and put aside, one by one
         count=settings.executors,
         stop_stage=stage,
         grace_s=settings.grace_s,
@@ -61,7 +68,7 @@ def _executor(settings: RuntimeSettings, stage: int) -> Child:
         leads_group=True,
         oom_score_adj=500,
         box_bytes=black_box.SIZE,
-        overdue=black_box.overdue,
+        overdue=Overdue(settings.cleanup_s, settings.hard_memory),
         mourners=topology.MOURNERS,
     )
 
@@ -74,6 +81,10 @@ def _main(kind: str) -> Callable[[Seat], int | None]:
             from pulse_runtime.actors import executing
 
             return executing.main(seat)
+        if kind == "reloader":
+            from pulse_runtime.actors import reloading
+
+            return reloading.main(seat)
         from pulse_runtime.actors import processes
 
         body: Callable[[Seat], int | None] = getattr(processes, kind)
@@ -82,17 +93,32 @@ def _main(kind: str) -> Callable[[Seat], int | None]:
     return main
 
 
-def _try_handlers(settings: RuntimeSettings) -> int:
-    """In a throw-away child: an import error is one clear message, and exit status 78."""
+def _try_handlers(settings: RuntimeSettings, log: Log) -> int:
+    """In a throw-away child: an import error, or a schedule that cannot be, is one clear message and an exit status."""
     from pulse_runtime.errors import PulseError
     from pulse_runtime.loading import load
 
     try:
         load(settings.handlers)
+        _declare(settings, log)
     except PulseError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
+
+
+def _declare(settings: RuntimeSettings, log: Log) -> None:
+    """Schedules that the handlers' modules declare are as the database has them, from here on."""
+    from pulse_runtime.declaring import reconcile
+    from pulse_runtime.store.connect import connect
+    from pulse_runtime.store.deadlines import within
+
+    with (
+        connect(settings.dsn, actor=f"schedules {settings.name}") as connection,
+        within(connection, PATIENCE_S, asked="compare the schedules that the code declares"),
+    ):
+        for change in reconcile(connection, settings.handlers, settings.schedules):
+            log("schedule declared", change=str(change))
 
 
 def in_child(body: Callable[[], int]) -> int:

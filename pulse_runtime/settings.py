@@ -1,8 +1,12 @@
 """What a runtime was told, checked before anything starts."""
 
+import importlib.util
 from dataclasses import dataclass
+from typing import Literal
 
 from pulse_runtime.errors import ConfigError
+
+LOOPS = ("uvloop", "trio")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,10 +23,27 @@ class RuntimeSettings:
     lease_s: float = 30.0
     beat_s: float = 5.0
     grace_s: float = 25.0
+    cleanup_s: float = 3.0
+    """After its time was up, a handler that was cancelled may go on for so long; then its executor is killed."""
+    max_jobs: int | None = None
+    """An executor that has run so many is replaced, when it has finished those that it runs."""
+    max_memory: int | None = None
+    """One that has grown to so many bytes, too."""
+    hard_memory: int | None = None
+    """And one that has grown to so many is killed."""
     keep_s: float = 7 * 86400.0
     keep_failures_s: float = 30 * 86400.0
+    schedules: Literal["sync", "strict"] = "sync"
+    """What becomes of a difference between the schedules that the code declares and those stored."""
+    shards: int | None = None
+    """Schedules are split into so many parts, and this runtime fires part `shard`. None: by the runtimes that live."""
+    shard: int | None = None
+    loop: str = "uvloop"
+    """Which one runs async handlers: asyncio on uvloop, or trio."""
     pooled: bool = False
     """The DSN leads to a pooler: nothing is left in a session, so polling replaces LISTEN."""
+    reload: bool = False
+    """Executors are replaced when a file of the handlers changes: for development."""
     pretty: bool | None = None
 
     @property
@@ -34,9 +55,11 @@ class RuntimeSettings:
     def stuck_s(self) -> float:
         """After so long without a turn of its loop an actor is replaced: before the leases that it looks after lapse.
 
-        Not less than 3 s, because libpq asks for a host's address without letting go.
+        A reporter may have extended them a beat before it was stopped; to find that out, to start another one and to
+        have that one connect takes two seconds on a busy machine. Not less than 3 s, because libpq asks for a host's
+        address without letting go: with leases under 8 s a stopped reporter may cost some.
         """
-        return max(self.silence_s, 3.0)
+        return max(self.lease_s - 2 * self.beat_s - 3.0, 3.0)
 
 
 def check(settings: RuntimeSettings) -> None:
@@ -47,9 +70,25 @@ def check(settings: RuntimeSettings) -> None:
             "Lower --beat or raise --lease",
             source="--beat",
         )
+    if settings.loop not in LOOPS:
+        raise ConfigError(f"there is no loop {settings.loop!r}; it is one of {', '.join(LOOPS)}", source="--loop")
+    if settings.loop == "trio" and importlib.util.find_spec("trio") is None:
+        raise ConfigError("trio is not installed. Install pulse-runtime[trio]", source="--loop")
+    if settings.max_jobs is not None and settings.max_jobs < 1:
+        raise ConfigError(f"it must be at least 1, and is {settings.max_jobs}", source="--max-jobs")
+    soft, hard = settings.max_memory, settings.hard_memory
+    if soft is not None and hard is not None and hard <= soft:
+        raise ConfigError(
+            f"it must be more than --max-memory, which lets jobs finish first: {hard} is not more than {soft}",
+            source="--hard-memory",
+        )
     for flag, value in (("--executors", settings.executors), ("--concurrency", settings.concurrency)):
         if value < 1:
             raise ConfigError(f"it must be at least 1, and is {value}", source=flag)
+    if (settings.shards is None) != (settings.shard is None):
+        raise ConfigError("--shards and --shard go together: --shards 4 --shard 0", source="--shards")
+    if settings.shards is not None and not 0 <= (settings.shard or 0) < settings.shards:
+        raise ConfigError(f"with {settings.shards} shards it is from 0 to {settings.shards - 1}", source="--shard")
     names = [name for name, _ in settings.queues]
     if len(set(names)) < len(names) or not names:
         raise ConfigError(f"each queue once, please: {', '.join(names)}", source="--queues")

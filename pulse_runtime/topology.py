@@ -29,16 +29,18 @@ WIRES = (
     #    from         to           carries
     wire("executor",  "claimer",   m.Hello, m.Demand),
     wire("claimer",   "executor",  m.Registered, m.Claimed, m.CancelRunning),
-    wire("executor",  "reporter",  m.Report),
+    wire("executor",  "reporter",  m.Report, m.Progress),
     wire("reporter",  "executor",  m.Settled),
     wire("executor",  "heartbeat", m.Beat),
     wire("heartbeat", "executor",  m.Refused),
     wire("heartbeat", "reporter",  m.Extend),
     wire("reporter",  "heartbeat", m.Refused),
-    wire("watchdog",  "reporter",  m.Watch, m.Reap, m.Maintain),
-    wire("reporter",  "watchdog",  m.Watched, m.Maintained),
+    wire("watchdog",  "reporter",  m.Watch, m.Reap, m.Maintain, m.Audit),
+    wire("reporter",  "watchdog",  m.Watched, m.Maintained, m.Audited),
+    wire("scheduler", "claimer",   m.Idle),
     wire("claimer",   "scheduler", m.Due),
     wire("scheduler", "reporter",  m.Fire),
+    wire("reporter",  "scheduler", m.Fired),
 )  # fmt: skip
 """Besides, everyone has a control wire to the supervisor (pulse_supervisor.control): READY, drain, deaths, kills."""
 

@@ -13,6 +13,8 @@ from pulse_runtime.store.history import require
 from pulse_runtime.store.rebase import require_own_xids
 
 PATIENCE_S = 8.0
+DYING_S = 3.0
+"""Executors of a supervisor that was killed a moment ago may still be on their way out."""
 
 
 class Namesake(Refused):
@@ -25,6 +27,17 @@ class Namesake(Refused):
         self.name = name
 
 
+class WrongIsolation(Refused):
+    """Sessions begin with an isolation level under which guarded statements would see what was true before."""
+
+    def __init__(self, level: str) -> None:
+        super().__init__(
+            f"default_transaction_isolation is {level!r} here, and Pulse needs 'read committed'. "
+            "Set it for the role that runs Pulse: alter role … set default_transaction_isolation = 'read committed'"
+        )
+        self.level = level
+
+
 def check_database(settings: RuntimeSettings) -> None:
     """Schema, transaction ids and pause switch are as they should be, or the runtime does not start: fail safe."""
     with (
@@ -34,6 +47,9 @@ def check_database(settings: RuntimeSettings) -> None:
         require(connection)
         require_own_xids(connection)
         connection.execute("select paused_at from pulse.dispatch").fetchone()
+        isolation = connection.execute("show default_transaction_isolation").fetchone()
+        if isolation and isolation[0] != "read committed":
+            raise WrongIsolation(isolation[0])
 
 
 def take_over(settings: RuntimeSettings, identity: Identity, log: Log) -> None:
@@ -45,9 +61,7 @@ def take_over(settings: RuntimeSettings, identity: Identity, log: Log) -> None:
     bury = f"select pulse.bury(%s, 'its runtime was restarted', {nothing}, 'lost')".encode()
     with connect(settings.dsn, actor=f"reporter {settings.name}") as connection:
         found = _namesakes(connection, settings.name)
-        for each in found:
-            if each.host == identity.host and each.boot_id == identity.boot_id and lives(each.pid, each.pid_start):
-                raise Namesake(settings.name, f"executor pid {each.pid}")
+        _see_gone(settings, [each for each in found if (each.host, each.boot_id) == (identity.host, identity.boot_id)])
         _see_stand_still(connection, settings, [each for each in found if each.host != identity.host], log)
         for each in found:
             with within(connection, PATIENCE_S, asked="give back the jobs of this runtime's last life"):
@@ -69,6 +83,15 @@ def _namesakes(connection: Connection, name: str) -> list[_Executor]:
     question = b"select id, host, boot_id, pid, pid_start, beats from pulse.namesakes(%s)"
     with within(connection, PATIENCE_S, asked="look for an earlier life of this runtime"):
         return [_Executor(*row) for row in connection.execute(question, (name,)).fetchall()]
+
+
+def _see_gone(settings: RuntimeSettings, here: list[_Executor]) -> None:
+    """Returns when no process of theirs lives."""
+    end = time.monotonic() + DYING_S
+    while here := [each for each in here if lives(each.pid, each.pid_start)]:
+        if time.monotonic() >= end:
+            raise Namesake(settings.name, f"executor pid {here[0].pid}")
+        time.sleep(0.02)
 
 
 def _see_stand_still(connection: Connection, settings: RuntimeSettings, afar: list[_Executor], log: Log) -> None:

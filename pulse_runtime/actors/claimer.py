@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from pulse_runtime.actors.loop import Office
 from pulse_runtime.events import Log
+from pulse_runtime.histogram import Histogram
 from pulse_runtime.identity import Identity
-from pulse_runtime.messages import Batch, CancelRunning, Claimed, Demand, Hello, Registered
+from pulse_runtime.messages import Batch, CancelRunning, Claimed, Demand, Due, Hello, Idle, Registered
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store import claims
 from pulse_runtime.store.line import Question, RefusalError, Row
@@ -26,7 +27,13 @@ FRESH_BEATS = 1.0
 """A claim that was asked for longer ago may have been given back since, as one that nobody holds (reporter.LOST_BEATS):
 it is asked for again before it is delivered. Answers are late after a lost connection, or when we were stopped."""
 LEAVE_S = 1.0
+REFUSED_S = 1.0
+"""A question that the database refuses is asked again, and not as fast as it can refuse."""
+ENDED = "55000"
+"""What `pulse.claim` says to an executor that the database has given up."""
 MOST = 1000
+SCHEDULER = Peer("scheduler", 1)
+MOST_SCHEDULES = 5000
 
 
 class Asker(Protocol):
@@ -49,7 +56,9 @@ class Holder:
     asked: float = 0.0
     wanted: int = 0
     batches: list[Batch] = field(default_factory=list)
-    to_fetch: list[tuple[int, str]] = field(default_factory=list)
+    to_fetch: list[tuple[int, str, str]] = field(default_factory=list)
+    stale: dict[int, bytes] = field(default_factory=dict)
+    """Jobs by claim that came too late to be delivered. Asked for again, they are the same under another token."""
 
 
 class Claimer:
@@ -68,6 +77,7 @@ class Claimer:
         self._office = office
         self._line = line
         self._name = settings.name
+        self._part = claims.Part(settings.name, settings.shards, settings.shard)
         self._identity = identity
         self._log = log
         self._clock = clock
@@ -80,14 +90,17 @@ class Claimer:
         self._deaths: list[Died] = []
         self._claim_at = 0.0
         self._look_at = 0.0
+        self._rest_until = 0.0
         self._looked_at = 0.0
         self._promote_at: float | None = None
+        self._schedules_at: float | None = None  # None: the scheduler has something in hand
         self._streak = 0
         self._parked_x: bytes | None = None
         self._parking_since: float | None = None
         self._pause_s = FAST_S
         self._paused: tuple[bool, tuple[str, ...]] = (False, ())
         self._leave_at: float | None = None
+        self._took = Histogram()
         self._now = 0.0
         self.done: int | None = None
 
@@ -111,16 +124,26 @@ class Claimer:
     def wake(self, now: float) -> float | None:
         self._now = now
         if self._leave_at is not None:  # a claim whose answer never comes is given back when its executor has ended
-            self.done = 0 if self._claiming is None or now >= self._leave_at else None
+            if self._claiming is None or now >= self._leave_at:
+                self._end()
             return now + 0.05
         if not self._line.idle:
             return None
+        if now < self._rest_until:
+            return self._rest_until
         question = self._next(now)
         if question is not None:
-            self._line.ask(question, now)
+            self._line.ask(replace(question, otherwise=question.otherwise or self._refused(question.name)), now)
             return None
-        moments = [self._look_at, self._promote_at, self._claim_at if self._wanting() else None]
+        moments = [self._look_at, self._promote_at, self._schedules_at, self._claim_at if self._wanting() else None]
         return min(moment for moment in moments if moment is not None)
+
+    def _refused(self, question: str, **about: object) -> Callable[[RefusalError], None]:
+        def refused(refusal: RefusalError) -> None:
+            self._log("question failed", question=question, state=refusal.state, why=refusal.message, **about)
+            self._rest_until = self._clock() + REFUSED_S
+
+        return refused
 
     def _hear(self, peer: Peer, incarnation: int, message: object) -> None:
         if isinstance(message, Hello):
@@ -130,6 +153,8 @@ class Claimer:
             holder.request, holder.slots = message.request, message.slots
             if peer not in self._turns:
                 self._turns.append(peer)
+        elif isinstance(message, Idle):
+            self._schedules_at = self._now if message.more else self._look_at
 
     def _next(self, now: float) -> Question | None:
         """The most urgent question."""
@@ -141,7 +166,7 @@ class Claimer:
         if self._promote_at is not None and now >= self._promote_at:
             self._promote_at = None
             return claims.promote(MOST, self._promoted)
-        if now >= self._looked_at + UNSEEN_S:
+        if now >= self._looked_at + UNSEEN_S or (self._schedules_at is not None and now >= self._schedules_at):
             return self._look(now)
         if now >= self._claim_at and (wanting := self._wanting()) is not None:
             return self._claim(wanting)
@@ -159,7 +184,17 @@ class Claimer:
         self._looked_at = now
         self._look_at = now + IDLE_S
         executors = [each.executor for each in self._holders.values()]
-        return claims.look(self._queues, executors, self._parked_x, self._looked)
+        most = 0
+        # Not with every poll while we poll fast. At rest, the moments of both are the same.
+        if self._schedules_at is not None and now >= self._schedules_at:
+            most = MOST_SCHEDULES
+
+        def looked(seen: claims.Look) -> None:
+            if most:
+                self._tell_schedules(seen)
+            self._looked(seen)
+
+        return claims.look(self._queues, executors, self._parked_x, looked, schedules=most, part=self._part)
 
     def _wanting(self) -> Peer | None:
         """Whose turn it is."""
@@ -188,6 +223,7 @@ class Claimer:
             self._claiming = None
             self._mourn()
             if found.batches or found.to_fetch:
+                self._took.add(self._clock() - holder.asked)
                 self._found(peer, holder, found)
             elif found.busy:
                 self._claim_at = self._now + 0.001
@@ -198,11 +234,13 @@ class Claimer:
         def refused(refusal: RefusalError) -> None:
             self._claiming = None
             self._mourn()
-            self._log(
-                "question failed", question="claim", executor=holder.executor, state=refusal.state, why=refusal.message
-            )
-            holder.slots = 0
-            self._office.kill(peer, holder.incarnation, f"it may not claim: {refusal.message}")
+            self._refused("claim", executor=holder.executor)(refusal)
+            if refusal.state == ENDED:
+                holder.slots = 0
+                self._rest_until = 0.0
+                self._office.kill(peer, holder.incarnation, f"it may not claim: {refusal.message}")
+            else:
+                self._turns.append(peer)
 
         slots = holder.wanted = min(holder.slots, MOST)
         holder.asked = self._clock()
@@ -215,7 +253,11 @@ class Claimer:
         if self._holders.get(peer) is not holder:
             return  # it died meanwhile: the reporter gives back what it never got
         holder.slots = 0
-        holder.batches, holder.to_fetch = found.batches, found.to_fetch
+        known, holder.stale = holder.stale, {}
+        holder.to_fetch = [each for each in found.to_fetch if each[0] not in known]
+        holder.batches = found.batches + [
+            Batch(number, token, known[number], queue) for number, token, queue in found.to_fetch if number in known
+        ]
         self._deliver(peer, holder)
 
     def _nothing(self, peer: Peer) -> None:
@@ -234,21 +276,26 @@ class Claimer:
             self._office.send(peer, Claimed(holder.request, holder.batches))
         else:
             holder.slots = holder.wanted
+            holder.stale = {each.claim: each.jobs for each in holder.batches}
             self._turns.append(peer)
         holder.batches = []
 
     def _fetch(self, peer: Peer, holder: Holder) -> Question:
-        number, token = holder.to_fetch[0]
+        number, token, queue = holder.to_fetch[0]
 
         def fetched(rows: list[Row]) -> None:
             if self._holders.get(peer) is holder:
                 holder.to_fetch.pop(0)
                 jobs = rows[0][0] if rows else None
                 if jobs is not None:
-                    holder.batches.append(Batch(number, token, jobs))
+                    holder.batches.append(Batch(number, token, jobs, queue))
                 self._deliver(peer, holder)
 
-        return claims.fetch(number, token, fetched)
+        def refused(refusal: RefusalError) -> None:
+            self._refused("fetch", claim=number)(refusal)
+            fetched([])  # without it; that nobody holds it is found out
+
+        return replace(claims.fetch(number, token, fetched), otherwise=refused)
 
     def _promoted(self, rows: list[Row]) -> None:
         moved, next_s = rows[0]
@@ -259,7 +306,7 @@ class Claimer:
 
     def _parked(self, rows: list[Row]) -> None:
         self._parked_x = rows[0][0]
-        self._look_at = self._now
+        self._parking_since = self._look_at = self._now
 
     def _looked(self, seen: claims.Look) -> None:
         self._tell_pauses(seen)
@@ -274,6 +321,16 @@ class Claimer:
             self._rest(seen)
         self._look_at = self._now + (self._pause_s if self._parking_since is not None else IDLE_S)
 
+    def _tell_schedules(self, seen: claims.Look) -> None:
+        """What is due, unread; otherwise look again when the next one is."""
+        if seen.due is not None:
+            self._office.send(SCHEDULER, Due(seen.due))
+            self._schedules_at = None
+        else:
+            # However far away the next one is, an edit elsewhere may bring an earlier one.
+            left_s = IDLE_S if seen.next_s is None else min(seen.next_s, IDLE_S)
+            self._schedules_at = self._now + max(left_s, 0.001)
+
     def _rest(self, seen: claims.Look) -> None:
         """Poll fast until every producer that may have missed that we are parked has ended, then ever more slowly."""
         if self._parked_x is not None and not seen.parked:
@@ -286,6 +343,11 @@ class Claimer:
             self._paused = (seen.paused, seen.resting)
             event = "paused" if seen.paused or seen.resting else "resumed"
             self._log(event, dispatch=seen.paused or None, queues=list(seen.resting) or None)
+
+    def _end(self) -> None:
+        if self._took.count:
+            self._log("claims", count=self._took.count, **self._took.told_ms())
+        self.done = 0
 
     def _mourn(self) -> None:
         """A death is acknowledged after the last claim for the dead."""

@@ -1,102 +1,149 @@
-"""Runs handlers: asks for as many jobs as it has room for, runs each in a task of its own, and reports how it ended."""
+"""Runs handlers: asks for as many jobs as it has room for, has each run, and reports how it ended. Knows no loop."""
 
-import asyncio
 import time
-from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pulse_runtime import delivery as deliveries
-from pulse_runtime.actors.loop import Office
-from pulse_runtime.black_box import MOST_JOBS
-from pulse_runtime.delivery import Delivery
+from pulse_runtime.actors.loop import Office, tell_loss
+from pulse_runtime.actors.shell import Shell
+from pulse_runtime.actors.slots import Slots
+from pulse_runtime.black_box import MOST_JOBS, PAST_DEADLINE, BlackBox
+from pulse_runtime.deadlines import NEVER, Deadlines
+from pulse_runtime.delivery import Delivery, Unreadable
 from pulse_runtime.events import Log
-from pulse_runtime.holding import Held, Holdings
+from pulse_runtime.holding import Holdings
+from pulse_runtime.limits import Age
 from pulse_runtime.messages import (
     Batch,
     Beat,
     CancelRunning,
     Claimed,
     Demand,
-    Ending,
     Hello,
+    Progress,
     Refused,
     Registered,
     Settled,
 )
+from pulse_runtime.pace import Pace
 from pulse_runtime.running import Outcome, Runner
+from pulse_runtime.settings import RuntimeSettings
 from pulse_supervisor import Drain, Event, Joined, Orphaned, Peer, Said
 
 CLAIMER, REPORTER, HEARTBEAT = Peer("claimer", 1), Peer("reporter", 1), Peer("heartbeat", 1)
 MOST_UNSETTLED = 64
-PREFETCH_S = 0.05
+MOST_UNSETTLED_BYTES = 16 << 20
 MOST_PREFETCH = MOST_JOBS - 124
-
-Waiting = tuple[Held, int, Delivery]
+TICK_S = 0.2
+REPORT_S = 0.002
+REPORT_JOBS = 500
+"""While others run, what has ended is reported after so long, or once it is so many: five hundred cost little more than
+one hundred, here and in the database. When nobody runs any more it is reported at once."""
+REFUSED_S = 3600.0
+LAST_S = 1.0
+"""Of the grace: in which handlers that are still at it are cancelled, so that they can clean up."""
 
 
 class Executor:
-    """Its state changes in the loop's own thread alone. `done` is set when it may exit."""
+    """Its state changes in the loop's own thread alone. It may exit once it is `done`."""
 
     def __init__(
-        self, office: Office, holdings: Holdings, runner: Runner, hello: Hello, *, concurrency: int, sign: Any, log: Log
+        self,
+        office: Office,
+        shell: Shell,
+        box: BlackBox,
+        runner: Runner,
+        hello: Hello,
+        settings: RuntimeSettings,
+        log: Log,
+        *,
+        kill_me: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._office = office
-        self._holdings = holdings
-        self._runner = runner
+        self._shell = shell
+        self._box = box
         self._hello = hello
-        self._concurrency = concurrency
-        self._sign = sign
+        self._settings = settings
         self._log = log
+        self._kill_me = kill_me
+        self._clock = clock
+        self._holdings = Holdings(box)
+        runner.tell = self._progressed
+        self._pace = Pace(MOST_PREFETCH)
+        self._slots = Slots(
+            shell,
+            runner,
+            self._holdings,
+            Deadlines(box.deadline),
+            self._pace,
+            concurrency=settings.concurrency,
+            clock=clock,
+            turn_soon=self._turn_soon,
+            told=self._told,
+        )
         self._executor = 0
         self._request = 0
         self._asked: int | None = None
-        self._waiting: deque[Waiting] = deque()
-        self._running: dict[tuple[int, int], asyncio.Task[None]] = {}
-        self._canceled: dict[tuple[int, int], str] = {}
-        self._alone = False
-        self._rate = 0.0
-        self._counted = 0
-        self._counted_at = time.monotonic()
-        self._flushing = False
+        self._turning = False
+        self._report_at: float | None = None
+        self._age = Age(settings.max_jobs, settings.max_memory)
+        self._retiring: str | None = None
         self._leaving: float | None = None
-        self.done: asyncio.Event = asyncio.Event()
+        self._interrupt_at: float | None = None
+        self._beat_at = 0.0
+        self._beaten = clock()
+        self.done = False
 
     # --- events
 
     def receive(self, event: Event, now: float) -> None:
+        tell_loss(event, self._log)
         if isinstance(event, Said):
             self._hear(event.message)
         elif isinstance(event, Joined):
             self._joined(event.peer)
         elif isinstance(event, Drain):
+            self._interrupt_at = now + event.grace_s - min(LAST_S, event.grace_s / 4)
             self._leave(now + event.grace_s)
         elif isinstance(event, Orphaned):
             self._leave(now)
 
-    def beat(self, now: float) -> None:
-        """Proof that the loop turns; called every beat."""
-        if self._executor:
-            self._office.send(HEARTBEAT, Beat(self._executor, self._holdings.claims))
-        self._measure(now)
+    def wake(self, now: float) -> None:
+        """What is due; the shell calls it in time."""
+        if now >= self._beat_at:
+            self._beat(now)
+        next_deadline = self._slots.mind_deadlines(now)
+        self._mind_limits(now)
+        if self._interrupt_at is not None and now >= self._interrupt_at:
+            self._slots.interrupt_all("its runtime was told to stop, and did not wait any longer")
+        if self._report_at is not None and now >= self._report_at:
+            self._report()
         if self._leaving is not None:
-            self._check_left(now)
+            self._check_left(self._leaving, now)
+        self._shell.wake_at(min(next_deadline, self._beat_at, self._report_at or self._beat_at))
 
     def _hear(self, message: Any) -> None:
         if isinstance(message, Claimed):
             self._claimed(message)
         elif isinstance(message, Settled):
             self._holdings.settled(message.numbers)
+            self._send_reports()
             self._demand()
+            self._look_if_left()
         elif isinstance(message, Registered):
             self._executor = message.executor
-            self._sign(message.executor)
+            self._box.sign(message.executor)
             self._office.send(HEARTBEAT, Beat(self._executor, []))
             self._demand()
         elif isinstance(message, CancelRunning):
-            self._cancel(message)
+            self._slots.cancel(message.claim, message.position, message.reason)
+            self._turn_soon()
         elif isinstance(message, Refused) and self._executor in message.executors:
             self._log("executor refused", executor=self._executor)
-            self._leave(time.monotonic() + 3600.0)
+            self._leave(self._clock() + REFUSED_S)
 
     def _joined(self, peer: Peer) -> None:
         """Say to a new peer what it must know of us."""
@@ -108,8 +155,27 @@ class Executor:
             else:
                 self._demand()
         elif peer == REPORTER:
-            for report in self._holdings.reports:
-                self._office.send(REPORTER, report)
+            self._holdings.send_again()
+            self._send_reports()
+
+    def _beat(self, now: float) -> None:
+        """Proof that the loop turns."""
+        self._beat_at = now + min(TICK_S, self._settings.beat_s)
+        self._mind_gap(now)
+        self._office.send(HEARTBEAT, Beat(self._executor, self._holdings.claims))
+
+    def _mind_gap(self, now: float) -> None:
+        """After a stop for as long as executors may be silent, what was not started may be another's by now.
+
+        Given back, it is not lost if it is still ours, and nothing happens if it is not. An answer to what we asked for
+        before may have waited as long: we ask anew.
+        """
+        gap, self._beaten = now - self._beaten, now
+        if gap >= self._settings.silence_s:
+            self._slots.give_back()
+            self._asked = None
+            self._request += 1
+            self._turn_soon()
 
     # --- demand
 
@@ -117,10 +183,16 @@ class Executor:
         """Ask for what fits: free slots, and as much more as about 50 ms of measured work."""
         if self._asked is not None or not self._executor or self._leaving is not None:
             return
-        prefetch = min(MOST_PREFETCH, int(self._rate * PREFETCH_S))
-        slots = self._concurrency + prefetch - len(self._running) - len(self._waiting)
-        full = self._holdings.unsettled >= MOST_UNSETTLED or self._holdings.room() < 32
-        if full or slots <= 0 or len(self._waiting) > prefetch // 2:
+        prefetch = self._pace.prefetch(self._clock())
+        slots = self._settings.concurrency + prefetch - self._slots.running - self._slots.waiting
+        if self._age.most_jobs is not None:
+            slots = min(slots, self._age.most_jobs - self._slots.ran - self._slots.running - self._slots.waiting)
+        full = (
+            self._holdings.unsettled >= MOST_UNSETTLED
+            or self._holdings.unsettled_bytes >= MOST_UNSETTLED_BYTES
+            or self._holdings.room() < 32
+        )
+        if full or slots <= 0 or self._slots.waiting > prefetch // 2:
             return
         self._request += 1
         self._asked = min(slots, MOST_JOBS)
@@ -132,8 +204,14 @@ class Executor:
         self._asked = None
         for batch in message.batches:
             self._take(batch)
+        if self._leaving is not None:  # asked for before we knew
+            self._slots.give_back()
         self._start()
-        self._demand()
+        self._turn_soon()
+
+    def _start(self) -> None:
+        self._mind_gap(self._clock())
+        self._slots.start()
 
     def _take(self, batch: Batch) -> None:
         found = deliveries.decode(batch.jobs)
@@ -141,88 +219,90 @@ class Executor:
         if held is None:
             return
         for position, delivery in enumerate(found):
-            if delivery is None:  # its row is gone, which cannot be; it must not be lost in silence
-                self._holdings.ended(held, Ending(position, "release", None, None, 0))
-            else:
-                self._waiting.append((held, position, delivery))
-        self._flush_soon()
-
-    # --- running
-
-    def _start(self) -> None:
-        """Start what fits. A suspect runs alone: it begins when nobody runs, and nobody begins beside it."""
-        while self._waiting and len(self._running) < self._concurrency and not self._alone:
-            suspect = bool(self._waiting[0][2].suspect)
-            if suspect and self._running:
-                return
-            held, position, delivery = self._waiting.popleft()
-            self._alone = suspect
-            self._holdings.started(held, position)
-            task = asyncio.get_running_loop().create_task(self._run(held, position, delivery))
-            self._running[held.claim, position] = task
-
-    async def _run(self, held: Held, position: int, delivery: Delivery) -> None:
-        key = (held.claim, position)
-        try:
-            outcome = await self._runner.run(delivery)
-        except asyncio.CancelledError:
-            if key not in self._canceled:
-                raise
-            outcome = Outcome(0, "cancel", None, self._canceled.pop(key) or "canceled")
-        self._ended(held, position, delivery, outcome)
-
-    def _ended(self, held: Held, position: int, delivery: Delivery, outcome: Outcome) -> None:
-        del self._running[held.claim, position]
-        self._alone = False
-        self._counted += 1
-        if outcome.ending is None:
-            self._holdings.succeeded(held, position, outcome.took_us, outcome.result)
-        else:
-            if outcome.ending == "fail":
-                first = (outcome.error or "").partition("\n")[0]
-                self._log("job failed", job=delivery.id, kind=delivery.kind, attempt=delivery.attempt, why=first)
-            ending = Ending(position, outcome.ending, outcome.delay_ms, outcome.error, outcome.took_us)
-            self._holdings.ended(held, ending)
-        self._flush_soon()
-        if self._waiting:
-            self._start()
-
-    def _cancel(self, message: CancelRunning) -> None:
-        key = (message.claim, message.position)
-        if key in self._running:
-            self._canceled[key] = message.reason
-            self._running[key].cancel()
+            if isinstance(delivery, Delivery):
+                self._slots.put(held, position, delivery)
+            elif isinstance(delivery, Unreadable):
+                self._holdings.ended(held, position, Outcome(0, "fail", None, f"it cannot be read: {delivery.why}"))
+            else:  # its row is gone, which cannot be; it must not be lost in silence
+                self._holdings.ended(held, position, Outcome(0, "release"))
 
     # --- reporting
 
-    def _flush_soon(self) -> None:
-        """Everything that ends in this turn of the loop goes into one report per claim."""
-        if not self._flushing:
-            self._flushing = True
-            asyncio.get_running_loop().call_soon(self._flush)
+    def _told(self, delivery: Delivery, outcome: Outcome) -> None:
+        if outcome.ending in ("fail", "dead"):
+            first = (outcome.error or "").partition("\n")[0]
+            self._log("job failed", job=delivery.id, kind=delivery.kind, attempt=delivery.attempt, why=first)
 
-    def _flush(self) -> None:
-        self._flushing = False
-        for report in self._holdings.flush():
-            self._office.send(REPORTER, report)
+    def _turn_soon(self) -> None:
+        """Once everything that can has run: fill the slots that are free, report, ask for more."""
+        if not self._turning:
+            self._turning = True
+            self._shell.soon(self._turn)
+
+    def _turn(self) -> None:
+        self._turning = False
+        self._start()
+        many = self._holdings.unreported >= REPORT_JOBS
+        if many or not self._slots.running or self._leaving is not None:
+            self._report()
+        elif self._report_at is None and self._holdings.unreported:
+            self._report_at = self._clock() + REPORT_S
+            self._shell.wake_at(self._report_at)
         self._demand()
+        self._look_if_left()
 
-    def _measure(self, now: float) -> None:
-        took = now - self._counted_at
-        if took >= 0.2:
-            self._rate += 0.5 * (self._counted / took - self._rate)
-            self._counted, self._counted_at = 0, now
+    def _report(self) -> None:
+        """One report for each claim of which something ended since."""
+        self._report_at = None
+        self._holdings.flush()
+        self._send_reports()
+
+    def _send_reports(self) -> None:
+        for report in self._holdings.to_send():
+            self._office.send(REPORTER, report)
+
+    def _progressed(self, progress: Progress) -> None:
+        """From any thread. A reporter that is not there is not told: it is no loss."""
+        self._shell.call_from_thread(partial(self._office.send, REPORTER, progress))
 
     # --- leaving
 
     def _leave(self, deadline: float) -> None:
-        """Take nothing new, drop what was not started (the black box gives it back), finish what runs."""
+        """Take nothing new, give back what was not started, finish what runs."""
         self._leaving = deadline if self._leaving is None else min(deadline, self._leaving)
-        self._waiting.clear()
-        self._check_left(time.monotonic())
+        self._slots.give_back()
+        self._turn_soon()
 
-    def _check_left(self, now: float) -> None:
-        if self._leaving is None:
+    def _look_if_left(self) -> None:
+        if self._leaving is not None:
+            self._shell.wake_at(self._clock())
+
+    def _check_left(self, deadline: float, now: float) -> None:
+        stuck = self._slots.stuck(now, cleanup_s=self._settings.cleanup_s)
+        untold = self._holdings.unsettled or self._holdings.unreported or self._turning
+        if (untold or self._slots.running > len(stuck)) and now < deadline:
             return
-        if (not self._running and not self._holdings.unsettled and not self._flushing) or now >= self._leaving:
-            self.done.set()
+        if self._retiring is not None and deadline == NEVER:  # by name: that is no strike, and tells whose fault it was
+            self._kill_me(self._retiring)
+            self._retiring = None
+        elif deadline != NEVER:
+            self._slots.closed = True
+            self.done = True
+
+    def _mind_limits(self, now: float) -> None:
+        """Retire when it is time to, or when a thread is stuck that nobody can end otherwise."""
+        if self._leaving is not None:
+            return
+        stuck = self._slots.stuck(now, cleanup_s=self._settings.cleanup_s)
+        if stuck:
+            first = stuck[0].attempt.delivery
+            late_s = now - stuck[0].late
+            self._retire(f"{PAST_DEADLINE} {late_s:.1f} s ago: {first.kind}, which blocks a thread", job=first.id)
+        elif (why := self._age.reached(ran=self._slots.ran)) is not None:
+            self._retire(why)
+
+    def _retire(self, why: str, *, job: str | None = None) -> None:
+        """Take nothing new, let what runs finish, however long that takes, and be replaced."""
+        self._log("executor retires", executor=self._executor, why=why, job=job, running=self._slots.running)
+        self._retiring = why
+        self._leave(NEVER)

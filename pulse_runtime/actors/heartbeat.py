@@ -8,11 +8,14 @@ from pulse_runtime.messages import Beat, Extend, Held, Refused
 from pulse_supervisor import Drain, Event, Joined, Left, Orphaned, Peer, Said
 
 REPORTER = Peer("reporter", 1)
+IMPORT_S = 60.0
+"""An executor may take so long until its first beat: it imports user code."""
 
 
 @dataclass
 class Pulse:
-    """The last we heard of an executor; `executor` is 0 until its first beat."""
+    """The last we heard of an executor; `executor` is 0 until it is registered, which may take as long as the database
+    is away. It beats all the same."""
 
     incarnation: int
     heard: float
@@ -41,8 +44,10 @@ class Heartbeat:
             pulse.heard, pulse.fresh = now, True
         elif isinstance(event, Said) and isinstance(event.message, Refused):
             self._refuse(event.message)
+        elif isinstance(event, Joined) and event.peer == REPORTER:
+            self._again(now)
         elif isinstance(event, Joined) and event.peer.kind == "executor":
-            self._pulses[event.peer] = Pulse(event.incarnation, now)
+            self._pulses[event.peer] = Pulse(event.incarnation, now + IMPORT_S)
         elif isinstance(event, Left):
             self._pulses.pop(event.peer, None)
         elif isinstance(event, Drain | Orphaned):
@@ -52,15 +57,21 @@ class Heartbeat:
     def wake(self, now: float) -> float | None:
         if now - self._woken > self._silence_s:  # it was we who were stopped: they may have beaten, or be stopped too
             for pulse in self._pulses.values():
-                pulse.heard = now
+                pulse.heard = max(pulse.heard, now)
         self._woken = now
         if now >= self._extend_at:
             self._extend(now)
         for peer, pulse in list(self._pulses.items()):
-            if pulse.executor and now - pulse.heard > self._silence_s:
+            if now - pulse.heard >= self._silence_s:
                 self._office.kill(peer, pulse.incarnation, f"silent for {now - pulse.heard:.1f} s")
                 self._pulses.pop(peer)
-        return self._extend_at
+        return min([self._extend_at, *(pulse.heard + self._silence_s for pulse in self._pulses.values())])
+
+    def _again(self, now: float) -> None:
+        """What the last reporter was told, and may not have written, is not left to the next beat."""
+        for pulse in self._pulses.values():
+            pulse.fresh = pulse.fresh or now - pulse.heard <= self._beat_s
+        self._extend_at = now
 
     def _extend(self, now: float) -> None:
         """Beats within one interval become one extension."""

@@ -4,8 +4,9 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
+from pulse_runtime.events import Log
 from pulse_runtime.store.line import Line
-from pulse_supervisor import Died, Event, Hub, Message, Peer
+from pulse_supervisor import Died, Event, Hub, Left, Message, Peer
 
 
 class Office(Protocol):
@@ -17,6 +18,12 @@ class Office(Protocol):
     def broadcast(self, kind: str, message: Message) -> None: ...
     def kill(self, peer: Peer, incarnation: int, why: str) -> None: ...
     def seen(self, death: Died) -> None: ...
+
+
+def tell_loss(event: Event, log: Log) -> None:
+    """A wire that ended otherwise than with a life: by bytes that are no message, shown by how they begin."""
+    if isinstance(event, Left) and not event.why.startswith(("closed", "replaced")):
+        log("wire lost", peer=str(event.peer), why=event.why)
 
 
 class Actor(Protocol):
@@ -31,13 +38,14 @@ class Actor(Protocol):
         ...
 
 
-def run(actor: Actor, hub: Hub, lines: Sequence[Line] = ()) -> int:
+def run(actor: Actor, hub: Hub, log: Log, lines: Sequence[Line] = ()) -> int:
     """`wake` runs after every batch, so work piles up exactly when the actor is busy and leaves when it is idle."""
     while actor.done is None:
         now = time.monotonic()
         moments = [actor.wake(now), *(line.wake(now) for line in lines)]
         due = min((moment for moment in moments if moment is not None), default=now + 1.0)
         for event in hub.poll(max(0.0, min(due - now, 1.0))):
+            tell_loss(event, log)
             actor.receive(event, time.monotonic())
     hub.flush(1.0)
     for line in lines:

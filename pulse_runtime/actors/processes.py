@@ -1,5 +1,7 @@
 """The processes of all actors but the executor: each makes its hub, its lines and its actor, and runs it."""
 
+import time
+
 from pulse_runtime.actors.boot import check_database, take_over
 from pulse_runtime.actors.claimer import Claimer
 from pulse_runtime.actors.heartbeat import Heartbeat
@@ -12,8 +14,10 @@ from pulse_runtime.errors import PulseError
 from pulse_runtime.events import Log
 from pulse_runtime.identity import here
 from pulse_runtime.settings import RuntimeSettings
+from pulse_runtime.store import claims
 from pulse_runtime.store.line import Line
 from pulse_runtime.topology import incoming
+from pulse_runtime.zones import zone_version
 from pulse_supervisor import Hub, Seat
 
 _LISTEN = b"set tcp_user_timeout = 10000; set tcp_keepalives_idle = 5; listen pulse"
@@ -33,9 +37,10 @@ def claimer(seat: Seat) -> int:
         on_connect=b"" if settings.pooled else _LISTEN,
         notified=lambda queue: actor.notified(queue),
     )
+    line.ask(claims.rezone(zone_version(), lambda _: None), time.monotonic())
     actor = Claimer(hub, line, settings, here(), log)
     hub.ready()
-    return run(actor, hub, [line])
+    return run(actor, hub, log, [line])
 
 
 def reporter(seat: Seat) -> int:
@@ -49,27 +54,29 @@ def reporter(seat: Seat) -> int:
     )
     actor = Reporter(hub, settling, extending, Upkeep(hub, keeping, settings, log), settings, log)
     hub.ready()
-    return run(actor, hub, [settling, extending, keeping])
+    return run(actor, hub, log, [settling, extending, keeping])
 
 
 def heartbeat(seat: Seat) -> int:
     settings, log = _begin(seat)
     hub = Hub(seat, incoming("heartbeat"))
     hub.ready()
-    return run(Heartbeat(hub, beat_s=settings.beat_s, silence_s=settings.silence_s, log=log), hub)
+    return run(Heartbeat(hub, beat_s=settings.beat_s, silence_s=settings.silence_s, log=log), hub, log)
 
 
 def scheduler(seat: Seat) -> int:
+    settings, log = _begin(seat)
     hub = Hub(seat, incoming("scheduler"))
     hub.ready()
-    return run(Scheduler(), hub)
+    actor = Scheduler(hub, zone_version=zone_version(), horizon_s=settings.keep_failures_s, log=log)
+    return run(actor, hub, log)
 
 
 def watchdog(seat: Seat) -> int:
-    settings, _ = _begin(seat)
+    settings, log = _begin(seat)
     hub = Hub(seat, incoming("watchdog"))
     hub.ready()
-    return run(Watchdog(hub, lease_s=settings.lease_s, beat_s=settings.beat_s), hub)
+    return run(Watchdog(hub, lease_s=settings.lease_s, beat_s=settings.beat_s), hub, log)
 
 
 def _begin(seat: Seat) -> tuple[RuntimeSettings, Log]:

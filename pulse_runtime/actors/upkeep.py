@@ -5,7 +5,7 @@ from dataclasses import replace
 from pulse_runtime.actors.claimer import Asker
 from pulse_runtime.actors.loop import Office
 from pulse_runtime.events import Log
-from pulse_runtime.messages import Maintained
+from pulse_runtime.messages import Audited, Maintained
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store import reports
 from pulse_runtime.store.line import Question, RefusalError, Row
@@ -17,7 +17,7 @@ STARVING = 3  # rounds in a row without a lock that it needs: no longer a transa
 
 
 class Upkeep:
-    """One round: partitions ahead, floors, old partitions, old rows, lanes that nobody uses."""
+    """One round: partitions ahead, floors, old partitions, old rows, lanes that nobody uses, old occurrences."""
 
     def __init__(self, office: Office, line: Asker, settings: RuntimeSettings, log: Log) -> None:
         self.line = line
@@ -38,6 +38,18 @@ class Upkeep:
             self._busy = True
             self._starved = self._again = False
             self._ask(reports.keep_ahead(self._kept_ahead))
+
+    def audit(self, now: float) -> None:
+        """Log whatever must not exist. A finding is an alert, never repaired in silence."""
+
+        def audited(rows: list[Row]) -> None:
+            for finding, about, detail in rows:
+                said = {name: (value or b"").decode() for name, value in (("id", about), ("detail", detail))}
+                self._log("audit finding", finding=(finding or b"").decode(), **said)
+            self._log("audited", findings=len(rows))
+            self._office.send(WATCHDOG, Audited(len(rows)))
+
+        self.line.ask(reports.audit(audited), now)
 
     def _ask(self, question: Question) -> None:
         """A step that is refused ends the round, not retention."""
@@ -67,7 +79,14 @@ class Upkeep:
 
     def _pruned(self, rows: list[Row]) -> None:
         self._again = int(rows[0][0] or 0) >= MOST
-        self._ask(reports.prune_lanes(self._keep_s, lambda _: self._end()))
+        self._ask(reports.prune_lanes(self._keep_s, lambda _: self._prune_schedules()))
+
+    def _prune_schedules(self) -> None:
+        self._ask(reports.prune_schedules(self._keep_failures_s, MOST, self._pruned_schedules))
+
+    def _pruned_schedules(self, rows: list[Row]) -> None:
+        self._again = self._again or int(rows[0][0] or 0) >= MOST
+        self._end()
 
     def _end(self) -> None:
         self._busy = False
