@@ -5,33 +5,45 @@ import sys
 import click
 
 from pulse_runtime._version import __version__
+from pulse_runtime.cli.lazy import LazyGroup
 from pulse_runtime.cli.program import run
 
+_COMMANDS = {
+    "drain": ("pulse_loadgen.commands:drain", "How fast a runtime works off a backlog."),
+    "steady": ("pulse_loadgen.commands:steady", "How long jobs wait that come at a rate."),
+    "depth": ("pulse_loadgen.commands:depth", "Whether it matters how many jobs wait."),
+    "commits": ("pulse_loadgen.commits:commits", "Durable commits per second: the floor under everything."),
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+_EXAMPLES = """
+\b
+Examples:
+  pulse-loadgen drain --jobs 300000
+  pulse-loadgen steady --rate 50 --for 30s --json steady.json
+  pulse-loadgen commits --for 5s
+
+\b
+The server is, in this order: --dsn, PULSE_DSN, DATABASE_URL, pulse.toml or [tool.pulse], or an
+embedded Postgres in PULSE_HOME. Runs happen in a database of their own on it, which is dropped.
+
+\b
+Exit codes: 0 ok, 1 failed, 2 usage, 4 refused, 5 no database, 6 a job was lost or done twice,
+78 configuration, 130 interrupted.
+"""
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_of=_COMMANDS,
+    epilog=_EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="pulse-loadgen")
 def cli() -> None:
-    """Put load on a database and measure what comes of it.
+    """Put load on a runtime, see every job through, and tell what it took.
 
-    \b
-    Example:
-      pulse-loadgen commits --for 5s
+    A run starts a runtime as a program of its own, and counts a job as done when its outcome is committed.
     """
-
-
-@cli.command()
-@click.option("--dsn", metavar="DSN", help="Where Postgres is. Default: as for pulse-runtime.")
-@click.option("--for", "duration", default="5s", show_default=True, help="How long.")
-@click.option("--json", "file", type=click.Path(dir_okay=False, writable=True), help="Write the result to this file.")
-def commits(dsn: str | None, duration: str, file: str | None) -> None:
-    """Measure durable commits per second by one client: the floor that any queue on this database stands on.
-
-    Nothing is left behind: the rows go into a table that is dropped at the end.
-    """
-    from pulse_loadgen.commits import measure
-    from pulse_runtime.durations import parse_s
-
-    measure(dsn, for_s=parse_s(duration), file=file)
 
 
 def main() -> None:

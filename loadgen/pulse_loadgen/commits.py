@@ -5,16 +5,37 @@ import statistics
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import click
 
-from pulse_runtime.cli.database import database
-from pulse_runtime.store.connect import Connection
+if TYPE_CHECKING:
+    from pulse_runtime.store.connect import Connection
+
+
+@click.command()
+@click.option("--dsn", metavar="DSN", help="Where Postgres is. Default: as for pulse-runtime.")
+@click.option("--for", "duration", default="5s", metavar="DURATION", show_default=True, help="How long.")
+@click.option("--json", "file", type=click.Path(dir_okay=False, writable=True), help="Write the result to this file.")
+def commits(dsn: str | None, duration: str, file: str | None) -> None:
+    """Measure durable commits per second by one client: the floor that any queue on this database stands on.
+
+    Nothing is left behind: the rows go into a table that is dropped at the end.
+
+    \b
+    Example:
+      pulse-loadgen commits --for 5s
+    """
+    from pulse_runtime.durations import parse_s
+
+    measure(dsn, for_s=parse_s(duration), file=file)
 
 
 def measure(dsn: str | None, *, for_s: float, file: str | None) -> None:
     """Commit one row at a time for `for_s` and print what came of it."""
+    from pulse_runtime.cli.database import database
+
     # A name of this run's own, because it is dropped at the end with all that is in it.
     schema = f"pulse_loadgen_{uuid4().hex}"
     with database(dsn, prepare=False) as connection:
@@ -41,13 +62,13 @@ def measure(dsn: str | None, *, for_s: float, file: str | None) -> None:
         Path(file).write_text(json.dumps(result, indent=2) + "\n", "utf-8")
 
 
-def _is_durable(connection: Connection) -> bool:
+def _is_durable(connection: "Connection") -> bool:
     """Would a commit survive the machine? Otherwise the numbers are of something else."""
     question = "select current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off'"
     return connection.execute(question).fetchone() == (True,)
 
 
-def _commit(connection: Connection, insert: bytes, for_s: float) -> list[float]:
+def _commit(connection: "Connection", insert: bytes, for_s: float) -> list[float]:
     took_ms: list[float] = []
     began = told = time.monotonic()
     while not took_ms or time.monotonic() - began < for_s:

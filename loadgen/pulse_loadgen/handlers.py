@@ -1,9 +1,10 @@
-"""The handlers of the load: they do nothing, or wait, and stamp when. Loaded by the runtime that is measured."""
+"""The handlers of the load: they do nothing, or wait, and note that they ran. Loaded by the runtime under measure."""
 
-import asyncio
 import os
 import time
 from pathlib import Path
+
+import anyio
 
 from pulse_loadgen.stamps import VARIABLE, Stamps
 from pulse_runtime import job
@@ -11,7 +12,12 @@ from pulse_runtime import job
 _stamps = Stamps(Path(os.environ[VARIABLE])) if VARIABLE in os.environ else None
 if _stamps is None:
     raise ImportError(f"{VARIABLE} is not set: these handlers are for pulse-loadgen")
-_start, _end = _stamps.start, _stamps.end
+_count, _start, _end = _stamps.count, _stamps.start, _stamps.end
+
+
+@job(kind="loadgen.count")
+async def count(n: int) -> None:
+    _count(n)
 
 
 @job(kind="loadgen.noop")
@@ -23,7 +29,7 @@ async def noop(n: int) -> None:
 @job(kind="loadgen.sleep")
 async def sleep(n: int, ms: float) -> None:
     _start(n)
-    await asyncio.sleep(ms / 1000)
+    await anyio.sleep(ms / 1000)  # on either loop
     _end(n)
 
 

@@ -13,8 +13,8 @@ from pulse_runtime.store.text import array, texts
 
 STEP = 100_000
 TICK_S = 0.005
-_FILL = """insert into pulse.log (submitted_at, id, queue, kind, args)
-select clock_timestamp(), {uuid7}, %s, %s, (%s::text || n || '}}')::json
+_FILL = """insert into pulse.log (submitted_at, id, lane_id, queue, kind, args)
+select clock_timestamp(), {uuid7}, pulse.lane_id(%s, 0::smallint, 0::smallint), %s, %s, (%s::text || n || '}}')::json
   from generate_series(%s::bigint, %s::bigint) n"""
 _MANY = """select pulse.enqueue_many(
   cast(%s as uuid[]), cast(%s as text[]), cast(%s as text[]), cast(%s as text[]), '{0}')"""
@@ -42,7 +42,7 @@ def fill(
     for done in range(0, jobs, STEP):
         progress(f"{done:,} of {jobs:,} jobs added")
         last = min(done + STEP, jobs) - 1
-        values = (what.queue, what.kind, head, first + done, first + last)
+        values = (what.queue, what.queue, what.kind, head, first + done, first + last)
         connection.execute(statement.encode(), values)
         connection.execute("select pulse.keep_ahead()")
     connection.execute("select pulse.discover()")

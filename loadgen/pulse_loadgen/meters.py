@@ -1,12 +1,14 @@
 """What a run cost: CPU and memory by process, WAL, transactions."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from pulse_runtime.store.connect import Connection
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_RESIDENT = re.compile(r"^Rss(?:Anon|File):\s+(\d+) kB", re.MULTILINE)
 _METERS = """select pg_current_wal_insert_lsn() - '0/0', xact_commit + xact_rollback
   from pg_stat_database where datname = current_database()"""
 
@@ -43,11 +45,12 @@ def cpu_s(pid: int) -> float:
 
 
 def rss_mb(pid: int) -> float:
-    """Resident memory, what is shared with its parent included; 0 if it is gone."""
+    """Resident memory with what it has from its parent, without shared memory, which is our stamps; 0 if it is gone."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return 0.0
+    return sum(int(kb) for kb in _RESIDENT.findall(status)) * 1024 / 1e6
 
 
 def postmaster_of(connection: Connection) -> int | None:

@@ -6,8 +6,9 @@ import os
 import platform
 from collections.abc import Sequence
 from importlib import metadata
-from pathlib import Path
 from typing import Any
+
+import click
 
 QUANTILES = (50, 90, 99)
 
@@ -40,7 +41,9 @@ def environment(server: str, *, durable: bool) -> dict[str, Any]:
 
 
 def write(result: dict[str, Any], file: str) -> None:
-    Path(file).write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    """Into a file, or to stdout for "-"."""
+    with click.open_file(file, "w", encoding="utf-8") as stream:
+        stream.write(json.dumps(result, indent=2) + "\n")
 
 
 def summary(result: dict[str, Any]) -> str:
@@ -50,7 +53,9 @@ def summary(result: dict[str, Any]) -> str:
         f"{result['scenario']}: {result['jobs']:,} jobs, {rate}, {balance}",
         _told("enqueue commit to start", result["start_ms"]),
         _told("enqueue commit to outcome", result["total_ms"]),
-        _told("claim", result["claim_ms"]),
+        _told(f"{result['claims']:,} claims" if result["claims"] else "claims", result["claim_ms"]),
+        _told(f"{result['reports']:,} commits of reports" if result["reports"] else "reports", result["report_ms"]),
+        _tenths(result.get("jobs_per_s_by_tenth")),
         f"WAL {result['wal_bytes_per_job']:,.0f} bytes per job",
         "CPU s per 10,000 jobs: " + _each(result["cpu_s_per_10k_jobs"], ".3f"),
         "memory MB: " + _each(result["rss_mb"], ".0f"),
@@ -66,5 +71,10 @@ def _told(what: str, found: dict[str, float | None]) -> str:
     return f"{what}: " + ", ".join(f"{name} {value:,.1f} ms" for name, value in found.items())
 
 
+def _tenths(rates: list[float] | None) -> str:
+    return "jobs/s by tenth of the jobs: " + ", ".join(f"{rate:,.0f}" for rate in rates) if rates else ""
+
+
 def _each(values: dict[str, float], form: str) -> str:
-    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
+    told = {name: f"{value:{form}}" for name, value in values.items()}
+    return ", ".join(f"{name} {value}" for name, value in told.items() if float(value))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 VARIABLE = "PULSE_LOADGEN_STAMPS"
 """Tells handlers the file."""
 _WIDTH = 5
+_MEMORY = Path("/dev/shm")  # noqa: S108 (mkstemp makes a name of our own in it)
 
 
 class Run(NamedTuple):
@@ -39,6 +40,10 @@ class Stamps:
         self._cells = memoryview(self._map).cast("q")
         self.jobs = len(self._cells) // _WIDTH
         self._pid = os.getpid()
+
+    def count(self, n: int) -> None:
+        """That it ran, and nothing else: the least that tells a job that runs twice. 0.1 µs."""
+        self._cells[n * _WIDTH] += 1
 
     def start(self, n: int) -> int:
         """The number of runs, this one included."""
@@ -70,7 +75,8 @@ class Stamps:
 @contextmanager
 def stamps(jobs: int) -> Iterator[Stamps]:
     """Room for so many jobs; gone afterwards."""
-    handle, name = mkstemp(prefix="pulse-loadgen-")
+    # In memory: a page of a file on disk that is being written back makes a handler wait.
+    handle, name = mkstemp(prefix="pulse-loadgen-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
     try:
         os.truncate(handle, max(jobs, 1) * _WIDTH * 8)
         made = Stamps(Path(name))

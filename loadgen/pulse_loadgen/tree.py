@@ -16,6 +16,7 @@ from typing import IO, Any, Self
 
 from pulse_loadgen.stamps import VARIABLE
 from pulse_runtime.errors import PulseError
+from pulse_supervisor.child import end_with_parent
 
 PROGRAM = Path(sys.executable).with_name("pulse-runtime")
 HANDLERS = "pulse_loadgen.handlers"
@@ -37,18 +38,19 @@ class Shape:
     flags: Mapping[str, str] = field(default_factory=dict)
     """More of them: {"lease": "10s"}."""
 
-    def arguments(self, dsn: str) -> list[str]:
+    def arguments(self) -> list[str]:
         own = {"name": self.name, "handlers": self.handlers, "executors": self.executors}
         flags = {**own, "concurrency": self.concurrency, "log": "json", **self.flags}
-        return ["--dsn", dsn, *(f"--{name}={value}" for name, value in flags.items())]
+        return [f"--{name}={value}" for name, value in flags.items()]
 
 
 class Tree:
     """`with Tree(dsn, Shape(), stamps.path) as tree:` is entered when every actor is up."""
 
     def __init__(self, dsn: str, shape: Shape, stamps: Path, *, up_s: float = 30.0) -> None:
-        self._command = [str(PROGRAM), *shape.arguments(dsn)]
-        self._environment = {**os.environ, VARIABLE: str(stamps)}
+        self._command = [str(PROGRAM), *shape.arguments()]
+        # Not as a flag: arguments are for everyone to see, and a DSN may have a password.
+        self._environment = {**os.environ, "PULSE_DSN": dsn, VARIABLE: str(stamps)}
         self._up_s = up_s
         self._known: set[int] = set()
 
@@ -60,6 +62,7 @@ class Tree:
             stderr=subprocess.PIPE,
             env=self._environment,
             start_new_session=True,  # a Ctrl-C is for us; we stop it in order
+            preexec_fn=end_with_parent,  # it drains, instead of waiting for a database that goes with us
         )
         assert self._process.stderr is not None  # noqa: S101
         self.log = _Log(self._process.stderr)
@@ -155,14 +158,14 @@ class _Log:
                         return line
                 left_s = end - time.monotonic()
                 if self._ended or left_s <= 0:
-                    raise RuntimeFailed(f"the runtime did not say {wanted}; its last lines:\n{self._tail()}")
+                    raise RuntimeFailed(f"the runtime did not say {wanted}; its last lines:\n{self.tail()}")
                 self._changed.wait(left_s)
 
     def close(self) -> None:
         self._thread.join(5.0)
         self._stream.close()
 
-    def _tail(self) -> str:
+    def tail(self) -> str:
         return "\n".join(str(line.get("text", json.dumps(line))) for line in self._lines[-20:])
 
     def _read(self) -> None:
