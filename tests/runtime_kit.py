@@ -26,6 +26,7 @@ class Flags:
     handlers: str = "apps.history_jobs"
     executors: int = 1
     concurrency: int = 10
+    loop: str = "uvloop"
     name: str = "test"
     lease: str = "5s"
     beat: str = "0.5s"

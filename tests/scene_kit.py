@@ -4,13 +4,13 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from checker.check import check
 from checker.database import read_database
-from checker.history import read_history
+from checker.history import Database, Run, read_history
 from checker.producer import Producer
 from checker.record import Recorder
 from embedded_kit import ask, eventually
@@ -32,9 +32,9 @@ class Scene:
         self.file = folder / "history.jsonl"
         self.producer = Producer(dsn, Recorder(self.file))
 
-    def runtime(self, *, through: FaultProxy | None = None, **flags: object) -> Runtime:
+    def runtime(self, *, through: FaultProxy | None = None, args: Sequence[str] = (), **flags: object) -> Runtime:
         told = Flags(**{"executors": 2, **flags})  # type: ignore[arg-type]
-        return Runtime(self.dsn if through is None else through.dsn, flags=told, history=self.file)
+        return Runtime(self.dsn if through is None else through.dsn, flags=told, args=args, history=self.file)
 
     @contextlib.contextmanager
     def flow(self, *, ms: float = 20.0, count: int = 5, every_s: float = 0.05) -> Iterator[None]:
@@ -59,6 +59,20 @@ class Scene:
     def flies(self, least: int, *, within_s: float = 10.0) -> bool:
         """So many jobs are in flight now."""
         return eventually(lambda: self.in_flight() >= least, within_s=within_s)
+
+    def held_by(self, runtime: Runtime, child: str) -> int:
+        """How many jobs that executor of the runtime holds now."""
+        ids = [line["executor"] for line in said(runtime, "registered") if line["child"] == child]
+        question = "select coalesce(sum(bit_count(open)), 0) from pulse.lease where executor = {}"
+        return int(ask(self.dsn, question.format(ids[-1]))) if ids else 0
+
+    def completes(self, job: str, *, within_s: float) -> bool:
+        question = f"select status from pulse.get('{job}')"
+        return eventually(lambda: ask(self.dsn, question) == "COMPLETED", within_s=within_s)
+
+    def runs(self) -> Sequence[Run]:
+        """What handlers recorded so far."""
+        return read_history(self.file, Database()).runs
 
     def unfinished(self) -> int:
         statuses = "'COMPLETED', 'DEAD_LETTERED', 'CANCELED'"

@@ -19,6 +19,9 @@ How = Literal["segfault", "exit", "kill", "oom"]
 _LOOK_S = 0.01
 
 
+taken: list[bytes] = []
+
+
 class AskedTo(Exception):  # noqa: N818
     """The failure that a test wanted."""
 
@@ -60,6 +63,15 @@ async def sleep_forever(ctx: Context) -> None:
     """Run until it is cancelled."""
     with recorded(ctx):
         await anyio.sleep_forever()
+
+
+@job
+async def grow(ctx: Context, mib: int, attempts: int = 1) -> None:
+    """Take memory and never give it back, in the first so many attempts."""
+    with recorded(ctx):
+        if ctx.attempt <= attempts:
+            taken.append(b"x" * (mib << 20))
+        await anyio.sleep(0.3)
 
 
 @job

@@ -45,24 +45,46 @@ def family(home: Path) -> list[psutil.Process]:
     return [postmaster, *postmaster.children(recursive=True)]
 
 
+def runtime_of(program: subprocess.Popen[str]) -> list[psutil.Process]:
+    """Every process of the demo's runtime."""
+    everyone = psutil.Process(program.pid).children(recursive=True)
+    return [each for each in everyone if each.cmdline()[:1] and each.cmdline()[0].startswith("pulse: ")]
+
+
 def test_it_ends_by_itself_and_says_what_it_did(home: Path) -> None:
-    said, talk = start(home, "--for", "500ms").communicate(timeout=30)
-    assert re.search(r"^\d+ durable commits, median [\d.]+ ms; 0 rows were there before, \d+ are now", said)
+    said, talk = start(home, "--for", "2s").communicate(timeout=60)
+    numbers = re.search(r"^(\d+) orders committed with (\d+) jobs; (\d+) jobs done", said)
+    assert numbers, talk
+    orders, jobs, done = map(int, numbers.groups())
+    assert jobs == 3 * orders > 0
+    assert done >= jobs - 3, "all but the last order's, or one that is retried"
     assert "applied 0001_ground" in talk
-    assert "they come with the runtime" in talk
+    assert re.search(r"\d+ jobs done, \d+ a second", talk)
+
+
+def test_a_killed_executor_is_told_of_and_comes_back(home: Path) -> None:
+    program = start(home)
+    wait_for(program, "a second")
+    executor = next(each for each in runtime_of(program) if each.cmdline()[0].startswith("pulse: executor-1"))
+    executor.kill()
+    wait_for(program, f"(pid {executor.pid}) ended: killed by SIGKILL")
+    wait_for(program, "executor-1 started again")
+    program.send_signal(signal.SIGTERM)
+    assert "jobs done" in program.communicate(timeout=30)[0]
+    assert program.returncode == 0
 
 
 def test_killed_with_9_it_leaves_no_process_and_the_next_one_finds_its_data(home: Path) -> None:
     program = start(home)
-    wait_for(program, "found 0 rows")
-    wait_for(program, "commits")
-    processes = family(home)
-    assert len(processes) > 3
+    wait_for(program, "found 0 orders")
+    wait_for(program, "a second")
+    processes = [*family(home), *runtime_of(program)]
+    assert len(processes) > 10
     program.kill()
     program.communicate()
-    assert eventually(lambda: all(is_gone(each.pid) for each in processes), within_s=5.0)
-    said, _ = start(home, "--for", "200ms").communicate(timeout=30)
-    found = re.search(r"(\d+) rows were there before", said)
+    assert eventually(lambda: all(is_gone(each.pid) for each in processes), within_s=10.0)
+    said, _ = start(home, "--for", "200ms").communicate(timeout=60)
+    found = re.search(r"(\d+) orders were there before", said)
     assert found
     assert int(found[1]) > 0
 
@@ -70,10 +92,11 @@ def test_killed_with_9_it_leaves_no_process_and_the_next_one_finds_its_data(home
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_a_signal_ends_it_with_a_summary(home: Path, number: signal.Signals, code: int) -> None:
     program = start(home)
-    wait_for(program, "commits")
-    postmaster = postmaster_of(home)
+    wait_for(program, "a second")
+    postmaster, runtime = postmaster_of(home), runtime_of(program)
     program.send_signal(number)
-    said, _ = program.communicate(timeout=15)
+    said, _ = program.communicate(timeout=30)
     assert program.returncode == code
-    assert "durable commits" in said
+    assert "orders committed" in said
     assert is_gone(postmaster)
+    assert all(is_gone(each.pid) for each in runtime)

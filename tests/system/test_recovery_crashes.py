@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from embedded_kit import ask, eventually
 from runtime_kit import Runtime
-from scene_kit import BOOT_S, Scene
+from scene_kit import BOOT_S, SHORT, Scene, said
+
+from pulse_supervisor import Restart
 
 CAUSES = {"segfault": "segfault", "exit": "exited with status 0", "kill": "SIGKILL", "oom": "SIGKILL"}
 QUICKLY = '{"retry": {"kind": "fixed", "first_s": 0.1}}'
@@ -35,19 +37,18 @@ def little_memory(runtime: Runtime, actor: str, *, mib: int = 160) -> Iterator[N
         folder.rmdir()
 
 
-@pytest.mark.parametrize("how", CAUSES)
-def test_a_crash_alone_is_charged_with_its_cause(scene: Scene, how: str) -> None:
-    with scene.runtime(executors=1) as runtime, contextlib.ExitStack() as limits:
+def test_a_crash_alone_is_charged_with_its_cause(scene: Scene) -> None:
+    with scene.runtime(executors=1) as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
-        if how == "oom":
-            limits.enter_context(little_memory(runtime, "executor-1"))
-        (job,) = scene.producer.send("crash", {"how": how}, options=QUICKLY)
-        assert scene.finishes(15)
-        assert scene.endings() == ["crash"]
-        told = ask(scene.dsn, "select error from pulse.failure")
-        assert told.startswith("its executor ")
-        assert CAUSES[how] in told
-        assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{job}')") == "(COMPLETED,1)"
+        for how, cause in CAUSES.items():
+            with little_memory(runtime, "executor-1") if how == "oom" else contextlib.nullcontext():
+                (job,) = scene.producer.send("crash", {"how": how}, options=QUICKLY)
+                assert scene.finishes(15)
+                assert ask(scene.dsn, _told(job)) == ["crash"]
+                error = ask(scene.dsn, f"select error from pulse.failure where id = '{job}'")
+                assert error.startswith("its executor ")
+                assert cause in error
+                assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{job}')") == "(COMPLETED,1)"
         assert runtime.stop() == 0
     assert scene.problems() == []
 
@@ -89,6 +90,38 @@ def test_a_poison_job_is_a_dead_letter_after_three_crashes_and_its_neighbours_ar
         others = "select coalesce(max(charged), 0) from pulse.jobs where status = 'COMPLETED'"
         assert ask(scene.dsn, others) == 0
         assert ask(scene.dsn, f"select charged from pulse.get('{poison}')") == 3
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+@pytest.mark.long
+def test_more_poison_jobs_than_a_child_may_die_of_are_all_put_aside(scene: Scene) -> None:
+    with scene.runtime(executors=1) as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        poison = scene.producer.send("crash", {"how": "exit", "attempts": 99}, count=8, options=QUICKLY)
+        (sound,) = scene.producer.send("work", {"ms": 50})
+        assert scene.finishes(120)
+        assert len(said(runtime, "child started")) > 5 + Restart().most
+        for job in poison:
+            assert ask(scene.dsn, _told(job)).count("crash") == 3
+            assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{job}')") == "(DEAD_LETTERED,3)"
+        assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{sound}')") == "(COMPLETED,0)"
+        assert runtime.stop() == 0
+    assert scene.problems() == []
+
+
+@pytest.mark.long
+def test_a_job_that_blocks_its_loop_for_good_is_lost_three_times_and_then_charged_alone(
+    scene: Scene,
+) -> None:
+    """A silence may be anyone's: whoever ran then is lost. The third time it is a suspect, and alone from then on."""
+    with scene.runtime(executors=1, **SHORT) as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        (stuck,) = scene.producer.send("spin", {"ms": 60_000}, options=QUICKLY)
+        assert scene.flies(1)
+        assert scene.finishes(60)
+        assert ask(scene.dsn, _told(stuck)) == ["lost"] * 3 + ["crash"] * 3
+        assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{stuck}')") == "(DEAD_LETTERED,3)"
         assert runtime.stop() == 0
     assert scene.problems() == []
 

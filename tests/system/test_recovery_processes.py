@@ -1,5 +1,6 @@
 """Processes killed, stopped and replaced under load: nothing is lost, and nobody notices who need not."""
 
+import contextlib
 import signal
 import time
 
@@ -11,42 +12,30 @@ from runtime_kit import Runtime
 from scene_kit import ACTORS, BOOT_S, SHORT, Scene, descriptors, freeze, said
 
 
-@pytest.mark.parametrize("actor", ACTORS)
-def test_any_actor_can_be_killed_under_load_and_nothing_is_lost(scene: Scene, actor: str) -> None:
-    with scene.runtime() as runtime:
-        runtime.wait_for("tree up", within_s=BOOT_S)
-        with scene.flow(ms=100):
-            assert scene.flies(5), "jobs must be in flight"
-            mark = runtime.log.mark()
-            pid = runtime.kill(actor)
-            runtime.wait_for("child ready", child=actor, after=mark, within_s=10)
-            assert runtime.pid_of(actor, other_than=pid)
-            (after,) = scene.producer.send("work", {"ms": 1})
-            done = f"select status from pulse.get('{after}')"
-            assert eventually(lambda: ask(scene.dsn, done) == "COMPLETED", within_s=10)
-        assert scene.finishes(15)
-        expected = [["suspect"], ["crash"], []] if actor == "executor-1" else [[]]
-        assert scene.endings() in expected, "only an executor's death makes jobs run again"
-        assert runtime.stop() == 0
-    assert scene.problems() == []
-
-
-def test_deaths_leave_no_descriptor_and_no_process_behind(scene: Scene) -> None:
+def test_any_actor_can_be_killed_under_load_and_nothing_is_lost_or_left_behind(scene: Scene) -> None:
     with scene.runtime() as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
         scene.producer.send("work", count=10)
         assert scene.finishes(10)
         before, processes = descriptors(runtime), len(runtime.processes())
-        for actor in ACTORS:
-            mark = runtime.log.mark()
-            runtime.kill(actor)
-            runtime.wait_for("child ready", child=actor, after=mark, within_s=10)
-        scene.producer.send("work", count=10)
-        assert scene.finishes(10)
+        with scene.flow(ms=200):
+            for actor in ACTORS:
+                assert scene.endings() == [], "only an executor's death, the last of these, makes jobs run again"
+                assert eventually(lambda: scene.held_by(runtime, "executor-1") >= 2, within_s=10), "jobs are in flight"
+                mark = runtime.log.mark()
+                pid = runtime.kill(actor)
+                runtime.wait_for("child ready", child=actor, after=mark, within_s=10)
+                assert runtime.pid_of(actor, other_than=pid)
+                (after,) = scene.producer.send("work", {"ms": 1}, priority=9)
+                assert scene.completes(after, within_s=10)
+        assert scene.finishes(15)
+        assert scene.endings() == ["suspect"]
+        assert scene.most_charged() == 0
         assert eventually(lambda: descriptors(runtime) == before, within_s=5), (before, descriptors(runtime))
         assert len(runtime.processes()) == processes
         assert runtime.stop() == 0
         assert runtime.processes() == []
+    assert scene.problems() == []
 
 
 def test_a_stopped_executor_is_killed_before_its_lease_lapses_and_its_jobs_are_not_charged(scene: Scene) -> None:
@@ -66,17 +55,22 @@ def test_a_stopped_executor_is_killed_before_its_lease_lapses_and_its_jobs_are_n
 
 
 def test_a_stopped_reporter_is_replaced_before_anyone_reaps_and_no_job_runs_twice(scene: Scene) -> None:
-    with scene.runtime(name="stopped") as runtime, scene.runtime(name="watching", executors=1) as watching:
+    """A lease of 8 s leaves 2 s to start another one on a busy machine; 30 s, the default, leave more."""
+    with (
+        scene.runtime(name="stopped", lease="8s") as runtime,
+        scene.runtime(name="watching", executors=1, lease="8s") as watching,
+    ):
         runtime.wait_for("tree up", within_s=BOOT_S)
         watching.wait_for("tree up", within_s=BOOT_S)
-        scene.producer.send("work", {"ms": 6000}, count=12)
-        assert scene.flies(12)
+        scene.producer.send("work", {"ms": 8500}, count=30)
+        assert scene.flies(30)
+        assert scene.held_by(runtime, "executor-1") == 10
         began = time.monotonic()
         runtime.kill("reporter-1", signal.SIGSTOP)
         killed = runtime.wait_for("child killed", child="reporter-1", within_s=8)
         assert killed["why"].startswith("silent for")
         assert scene.finishes(20)
-        assert time.monotonic() - began > 5.0, "longer than the lease"
+        assert time.monotonic() - began > 8.0, "longer than the lease"
         assert (scene.endings(), said(watching, "executor reaped")) == ([], [])
         assert (runtime.stop(), watching.stop()) == (0, 0)
     assert scene.problems() == []
@@ -90,14 +84,18 @@ def test_a_frozen_host_is_reaped_and_what_it_says_after_the_thaw_changes_nothing
         frozen.wait_for("tree up", within_s=BOOT_S)
         alive.wait_for("tree up", within_s=BOOT_S)
         scene.producer.send("work", {"ms": 700}, count=20)
-        assert scene.flies(20)
+        assert eventually(lambda: len(scene.runs()) == 20, within_s=10), "everybody has begun"
+        assert scene.held_by(frozen, "executor-1") == 10
+        assert eventually(lambda: len(scene.runs()) == 20, within_s=5), "what has begun by now goes on"
         freeze(frozen, signal.SIGSTOP)
         alive.wait_for("executor reaped", within_s=10)
         assert scene.finishes(15)
         assert scene.endings() == ["lost"]
-        mark = frozen.log.mark()
+        mark, thaw = frozen.log.mark(), time.monotonic_ns()
+        victim = frozen.pid_of("executor-1")
         freeze(frozen, signal.SIGCONT)
         frozen.wait_for("registered", after=mark, within_s=15)
+        assert [run for run in scene.runs() if run.pid == victim and run.start > thaw] == [], "it starts nothing more"
         scene.producer.send("work", {"ms": 50}, count=30)
         assert scene.finishes(15)
         assert scene.most_charged() == 0
@@ -144,18 +142,35 @@ def test_a_claimer_killed_right_after_its_commit_leaves_a_batch_that_its_executo
     assert scene.problems() == []
 
 
+def test_what_outlives_the_grace_runs_again_and_is_neither_charged_nor_suspected(scene: Scene) -> None:
+    hold = scene.folder / "go on"
+    with scene.runtime(executors=1, grace="200ms") as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        (alone,) = scene.producer.send("hold", {"path": str(hold)})
+        assert scene.flies(1)
+        assert runtime.stop() == 0
+        assert scene.in_flight() == 0
+    hold.touch()
+    with scene.runtime(executors=1) as again:
+        assert scene.finishes(15)
+        assert (scene.endings(), scene.most_charged()) == (["lost"], 0)
+        assert ask(scene.dsn, f"select bool_or(suspect) from pulse.log where id = '{alone}'") is False
+        assert again.stop() == 0
+    assert scene.problems() == []
+
+
 def test_a_killed_supervisor_leaves_no_orphans_and_its_next_life_runs_its_jobs(scene: Scene) -> None:
-    with scene.runtime() as runtime:
+    with contextlib.ExitStack() as lives:
+        runtime = lives.enter_context(scene.runtime())
         runtime.wait_for("tree up", within_s=BOOT_S)
         with scene.flow(ms=300):
             assert scene.flies(8)
             runtime.kill("supervisor")
+            again = lives.enter_context(scene.runtime())  # at once: whoever is on his way out is waited for
             assert eventually(lambda: runtime.processes() == [], within_s=5)
-        assert scene.in_flight() >= 1
-    with scene.runtime() as again:
         again.wait_for("took over", within_s=10)
         assert scene.finishes(15)
-        assert set(scene.endings()) <= {"lost"}
+        assert (scene.endings(), scene.most_charged()) == (["lost"], 0)
         assert again.stop() == 0
     assert scene.problems() == []
 
@@ -175,7 +190,7 @@ def test_a_second_sigterm_ends_it_within_three_seconds_and_the_next_life_has_its
     hold.touch()
     with scene.runtime(executors=1) as again:
         assert scene.finishes(15)
-        assert scene.most_charged() == 0
+        assert (scene.endings(), scene.most_charged()) == (["lost"], 0)
         assert again.stop() == 0
     assert scene.problems() == []
 
@@ -199,12 +214,14 @@ def test_a_second_runtime_of_the_same_name_is_refused_and_the_first_is_not_distu
     with scene.runtime(executors=1) as first:
         first.wait_for("registered", within_s=BOOT_S)
         before = first.pids()
-        scene.producer.send("work", {"ms": 3000}, count=3)
+        hold = scene.folder / "go on"
+        scene.producer.send("hold", {"path": str(hold)}, count=3)
         assert scene.flies(3)
         with scene.runtime(executors=1) as second:
             assert second.wait(within_s=15) == 4
             assert "running already" in second.log.tail()
         assert scene.in_flight() == 3, "they run on while the other one is refused"
+        hold.touch()
         assert scene.finishes(10)
         assert first.pids() == before
         assert scene.endings() == []

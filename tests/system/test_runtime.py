@@ -3,8 +3,23 @@
 What happens when processes die, or Postgres does: test_recovery_*.py.
 """
 
+import os
+from pathlib import Path
+
 from embedded_kit import ask, eventually
+from runtime_kit import TESTS, Flags, Runtime
 from scene_kit import BOOT_S, SHORT, Scene
+
+NOTING = """
+import os
+from pulse_runtime import job
+
+with open(os.environ["NOTES"], "a") as notes:
+    notes.write(f"{os.getpid()}\\n")
+
+@job
+async def nothing() -> None: ...
+"""
 
 
 def test_sigterm_lets_running_jobs_finish_and_gives_back_the_rest(scene: Scene) -> None:
@@ -47,6 +62,34 @@ def test_a_pause_stops_claiming_and_nothing_else(scene: Scene) -> None:
         runtime.wait_for("paused", within_s=BOOT_S)
         scene.producer.send("work", {"ms": 1}, count=3)
         assert not eventually(lambda: scene.in_flight() > 0, within_s=1.0)
+        mark = runtime.log.mark()
+        runtime.kill("claimer-1")
+        runtime.wait_for("paused", after=mark, within_s=5)
+        assert not eventually(lambda: scene.in_flight() > 0, within_s=0.5), "the next claimer knows of it too"
         ask(scene.dsn, "select pulse.resume(null)")
         assert scene.finishes(10)
         assert runtime.stop() == 0
+
+
+def test_the_supervisor_imports_neither_handlers_nor_what_has_threads_or_speaks_to_postgres(
+    scene: Scene, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    (tmp_path / "noting.py").write_text(NOTING)
+    environment = {"PYTHONPATH": f"{TESTS}{os.pathsep}{tmp_path}", "NOTES": str(notes)}
+    with Runtime(scene.dsn, flags=Flags(handlers="noting"), env=environment) as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        pids = runtime.pids()
+        assert str(pids["executor-1"]) in notes.read_text().split()
+        assert str(runtime.pid) not in notes.read_text().split()
+        loaded = Path(f"/proc/{runtime.pid}/maps").read_text()
+        assert [name for name in ("libpq", "psycopg", "uvloop") if name in loaded] == []
+        assert len(list(Path(f"/proc/{runtime.pid}/task").iterdir())) == 1
+        assert "uvloop" in Path(f"/proc/{pids['executor-1']}/maps").read_text()
+        assert runtime.stop() == 0
+
+
+def test_a_database_without_our_schema_is_refused_with_what_to_do(empty_dsn: str) -> None:
+    with Runtime(empty_dsn) as runtime:
+        assert runtime.wait(within_s=15) == 4
+        assert "pulse-runtime db migrate" in runtime.log.tail()

@@ -23,7 +23,7 @@ def test_flags_are_told_to_the_program(runtime: Runtime) -> None:
     assert runtime.stop() == 0
     told = runtime.wait_for("stopped", within_s=LONG_S)["argv"]
     assert told[:4] == ["--dsn", "host=/nowhere", "--handlers=apps.history_jobs", "--executors=1"]
-    assert Flags(lease="9s").arguments("x")[6:] == ["--lease=9s", "--beat=0.5s", "--grace=2s", "--log=json"]
+    assert Flags(lease="9s").arguments("x")[-4:] == ["--lease=9s", "--beat=0.5s", "--grace=2s", "--log=json"]
 
 
 def test_actors_are_known_by_their_titles(runtime: Runtime) -> None:

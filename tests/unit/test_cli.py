@@ -27,19 +27,21 @@ def test_help_loads_neither_psycopg_nor_msgspec_nor_anyio() -> None:
 
 def test_help_lists_every_command_with_examples_and_exit_codes() -> None:
     said = run("--help").stdout
-    for word in ("demo", "db", "schedules", "config", "completion", "Examples:", "Exit codes:", "--dsn"):
+    for word in ("run", "demo", "db", "schedules", "config", "completion", "Examples:", "Exit codes:", "--dsn"):
         assert word in said
 
 
 @pytest.mark.parametrize(
     "command",
     [
+        "run",
         "demo",
         "db",
         "db migrate",
         "db status",
         "db sql",
         "db grants",
+        "db audit",
         "schedules",
         "schedules preview",
         "schedules describe",

@@ -16,12 +16,15 @@ import click
 import pytest
 from embedded_kit import REPOSITORY
 
-from pulse_runtime.cli.program import cli
+from pulse_loadgen.cli import cli as loadgen
+from pulse_runtime.cli.program import cli as runtime
 
 PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md"), REPOSITORY / "benchmarks" / "README.md"])
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
-COMMAND = re.compile(r"(?:^|[`\s(;&$])(make|pulse-runtime)((?: +[a-z][a-z-]*)+)", re.MULTILINE)
+COMMAND = re.compile(r"(?:^|[`\s(;&$])(make|pulse-runtime|pulse-loadgen)((?: +[a-z][a-z-]*)+)", re.MULTILINE)
+
+CLIS: dict[str, click.Group] = {"pulse-runtime": runtime, "pulse-loadgen": loadgen}
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,8 @@ def test_every_make_target_that_is_named_exists(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_every_command_of_ours_that_is_named_exists(page: Path) -> None:
     for program, words in COMMAND.findall(code(page)):
-        if program == "pulse-runtime":
-            assert_command(*words.split())
+        if program in CLIS:
+            assert_command(program, *words.split())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
@@ -111,11 +114,11 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def assert_command(*words: str) -> None:
+def assert_command(program: str, *words: str) -> None:
     """`db migrate` is a command of `pulse-runtime`; words after the last command are its arguments."""
-    command: click.Command | None = cli
+    command: click.Command | None = CLIS[program]
     for word in words:
         if not isinstance(command, click.Group):
             return
         command = command.get_command(click.Context(command), word)
-        assert command is not None, f"pulse-runtime {' '.join(words)}: there is no {word}"
+        assert command is not None, f"{program} {' '.join(words)}: there is no {word}"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulse_runtime import BadJob, BadRetry, Job, Retry
-from pulse_runtime.client import _described
 from pulse_runtime.ids import uuid7
+from pulse_runtime.job_options import described
 from pulse_runtime.job_spec import check
 
 NOW = datetime.now(UTC)
@@ -139,17 +139,17 @@ def test_text_and_numbers_of_derived_classes_are_sent_as_what_they_are() -> None
 
 def test_an_unknown_option_is_not_an_argument() -> None:
     with pytest.raises(BadJob) as caught:
-        _described("a", None, {"to": "x"})  # type: ignore[typeddict-unknown-key]
+        described("a", None, {"to": "x"})  # type: ignore[typeddict-unknown-key]
     assert caught.value.field == "to"
 
 
 def test_a_job_with_arguments_takes_no_others() -> None:
     with pytest.raises(BadJob, match="has arguments already"):
-        _described(Job("a"), {"x": 1}, {})
+        described(Job("a"), {"x": 1}, {})
 
 
 def test_a_later_word_on_when_to_run_replaces_the_earlier() -> None:
-    job = _described(Job("a", at=NOW, queue="mine"), None, {"delay": "5s", "queue": None})
+    job = described(Job("a", at=NOW, queue="mine"), None, {"delay": "5s", "queue": None})
     assert (job.at, job.delay, job.queue) == (None, "5s", "mine")
 
 

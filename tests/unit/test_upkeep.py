@@ -4,18 +4,19 @@ import pytest
 
 from pulse_runtime.actors.upkeep import STARVING, Upkeep
 from pulse_runtime.events import EVENTS, Log
-from pulse_runtime.messages import Maintained
+from pulse_runtime.messages import Audited, Maintained
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store.line import Question, RefusalError, Row
 from pulse_supervisor import Died, Message, Peer
 
-STEPS = ["keep ahead", "raise floors", "drop partitions", "prune", "prune lanes"]
+STEPS = ["keep ahead", "raise floors", "drop partitions", "prune", "prune lanes", "prune schedules"]
 NOTHING: dict[str, Row] = {
     "keep ahead": (b"", b"0", b"f"),
     "raise floors": (b"0",),
     "drop partitions": (b"", b"f"),
     "prune": (b"0",),
     "prune lanes": (b"0",),
+    "prune schedules": (b"0",),
 }
 
 
@@ -95,3 +96,14 @@ def test_retention_that_starves_raises_an_alert_after_some_rounds(capfd: pytest.
     for _ in range(STARVING):
         play(actor, recorder, drop_partitions=(b"", b"t"))
     assert capfd.readouterr().err.count("retention starves") == 1
+
+
+def test_an_audit_logs_each_finding_and_tells_the_watchdog_how_many(capfd: pytest.CaptureFixture[str]) -> None:
+    actor, recorder = upkeep()
+    actor.audit(100.0)
+    (question,) = recorder.asked
+    question.then([(b"a lease without its claim", b"7", b"executor 3")])
+    assert recorder.sent == [Audited(1)]
+    told = capfd.readouterr().err
+    assert '"audit finding"' in told
+    assert "a lease without its claim" in told
