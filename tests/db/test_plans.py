@@ -242,7 +242,7 @@ def test_a_burial_reads_what_it_is_told_of(store: Store) -> None:
 def test_a_page_of_a_list_reads_about_a_page_however_many_jobs_there_are(store: Store, status: str | None) -> None:
     work = work_of(store, "select * from pulse.list(status => %s, most => 50)", status)
     assert not work.sequential & (BIG - {"lease"} | work.partitions)  # what runs is listed whole
-    # It reads 5,000 candidates at most, whatever it has found by then; what other tests made fail is looked up row by row.
+    # It reads 5,000 candidates at most, whatever it has found; what other tests made fail is looked up row by row.
     failed = store.ask("select count(*) from pulse.failure") if status == "RETRYING" else 0
     assert sum(work.rows.values()) <= 6_000 + 6 * failed
 
