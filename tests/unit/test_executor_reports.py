@@ -50,9 +50,8 @@ def test_jobs_that_have_ended_leave_nothing_to_the_collector_of_garbage(loop: st
         gc.disable()
         try:
             stage.run(*[job("noop")] * 200)
-            left = sum(
-                type(each) is Attempt for each in gc.get_objects()
-            )  # isinstance would ask other people's lazy objects
+            # By type: isinstance would ask the lazy objects of other people's libraries what they are.
+            left = sum(type(each) is Attempt for each in gc.get_objects())
         finally:
             gc.enable()
     assert left < 20, "they are in a ring"
