@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any, Unpack
 from uuid import UUID
 
-from pulse_runtime.follow_ups import FollowUps
+from pulse_runtime.execution.follow_ups import FollowUps
+from pulse_runtime.execution.telling import clean
 from pulse_runtime.job_options import Options, described
 from pulse_runtime.job_spec import Job
-from pulse_runtime.telling import clean
 
 PROGRESS_S = 1.0
 MOST_NOTE = 500

@@ -11,8 +11,8 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from pulse_runtime.handlers import Handler
 from pulse_runtime.job_spec import Job
 from pulse_runtime.retry_policy import Duration
-from pulse_runtime.timing import Cron, Every, Timing
-from pulse_runtime.timing import every as every_of
+from pulse_runtime.timing.timings import Cron, Every, Timing
+from pulse_runtime.timing.timings import every as every_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """The anchor of a declared period unless said: the same for every runtime, and after every restart."""

@@ -14,10 +14,10 @@ import msgspec
 
 from pulse_runtime.context import Context
 from pulse_runtime.errors import PulseError
+from pulse_runtime.execution.known import Known
 from pulse_runtime.handlers import Handler, registry
 from pulse_runtime.ids import uuid7
 from pulse_runtime.job_spec import Job
-from pulse_runtime.known import Known
 
 
 class UnknownKind(PulseError):  # noqa: N818

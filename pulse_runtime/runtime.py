@@ -4,9 +4,10 @@ import os
 import sys
 from collections.abc import Callable
 
-from pulse_runtime import black_box, topology
+from pulse_runtime import topology
 from pulse_runtime.events import Log
-from pulse_runtime.limits import Overdue
+from pulse_runtime.execution import black_box
+from pulse_runtime.execution.limits import Overdue
 from pulse_runtime.settings import RuntimeSettings, check
 from pulse_supervisor import Child, Restart, Seat, Supervisor
 from pulse_supervisor.process import fork
@@ -109,7 +110,7 @@ def _try_handlers(settings: RuntimeSettings, log: Log) -> int:
 
 def _declare(settings: RuntimeSettings, log: Log) -> None:
     """Schedules that the handlers' modules declare are as the database has them, from here on."""
-    from pulse_runtime.declaring import reconcile
+    from pulse_runtime.scheduling.declaring import reconcile
     from pulse_runtime.store.connect import connect
     from pulse_runtime.store.deadlines import within
 

@@ -10,22 +10,22 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 from uuid import UUID
 
-from pulse_runtime import schedule_questions as questions
 from pulse_runtime.declare import Policies
 from pulse_runtime.errors import PulseError
 from pulse_runtime.handlers import Handler
 from pulse_runtime.job_spec import Job
-from pulse_runtime.previewing import Preview
 from pulse_runtime.producers import asynchronous, synchronous
 from pulse_runtime.retry_policy import Duration
-from pulse_runtime.schedule_errors import BadSchedule, NoSuchSchedule, ScheduleRefused, ScheduleUnsure
-from pulse_runtime.schedule_records import Coverage, OccurrenceRecord, ScheduleRecord, ScheduleStatus
-from pulse_runtime.schedule_spec import FromNow, When, check_name, job_columns, job_of, policy_columns
+from pulse_runtime.scheduling import questions
+from pulse_runtime.scheduling.errors import BadSchedule, NoSuchSchedule, ScheduleRefused, ScheduleUnsure
+from pulse_runtime.scheduling.records import Coverage, OccurrenceRecord, ScheduleRecord, ScheduleStatus
+from pulse_runtime.scheduling.spec import FromNow, When, check_name, job_columns, job_of, policy_columns
 from pulse_runtime.store import own
 from pulse_runtime.store import schedules as statements
 from pulse_runtime.store.schedules import Ref
-from pulse_runtime.timing import Cron, Every, Once, cron, once
-from pulse_runtime.timing import every as every_of
+from pulse_runtime.timing.previewing import Preview
+from pulse_runtime.timing.timings import Cron, Every, Once, cron, once
+from pulse_runtime.timing.timings import every as every_of
 
 __all__ = [
     "BadSchedule", "Coverage", "Cron", "Every", "Named", "NoSuchSchedule", "OccurrenceRecord", "Once", "Place",

@@ -13,11 +13,11 @@ from uuid import UUID, uuid4
 import msgspec
 import uvloop
 
-from pulse_runtime import black_box
-from pulse_runtime.actors import asyncio_shell, trio_shell
 from pulse_runtime.actors.executor import Executor
-from pulse_runtime.black_box import BlackBox
 from pulse_runtime.events import Log
+from pulse_runtime.execution import asyncio_shell, black_box, trio_shell
+from pulse_runtime.execution.black_box import BlackBox
+from pulse_runtime.execution.running import Runner
 from pulse_runtime.handlers import Handler, HandlerOptions, Registry
 from pulse_runtime.messages import (
     Batch,
@@ -31,7 +31,6 @@ from pulse_runtime.messages import (
     Report,
     Settled,
 )
-from pulse_runtime.running import Runner
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.topology import incoming
 from pulse_supervisor import Drain, Hub, Message, Peer, Seat, Wire

@@ -12,7 +12,7 @@ from psycopg.errors import DatabaseError
 from pulse_runtime.actors.scheduler import CLAIMER, REPORTER, Scheduler
 from pulse_runtime.events import Log
 from pulse_runtime.messages import Due, Fire, Fired, Idle
-from pulse_runtime.zones import zone_version
+from pulse_runtime.timing.zones import zone_version
 from pulse_supervisor import Joined, Said
 
 HORIZON_S = 30 * 86_400.0

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from benchmarks import AtMost, Bench, Sample, scenario
-from pulse_runtime.timing import Cron
+from pulse_runtime.timing.timings import Cron
 
 ORDINARY = ("*/5 * * * *", "0 9 * * MON-FRI", "30 2 1,15 * *", "0 0 L * *", "15 8 * * MON#1", "*/10 * * * * *")
 LEAP = ("0 0 29 2 *", "30 2 29 FEB *")

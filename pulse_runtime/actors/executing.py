@@ -4,15 +4,15 @@ import gc
 import os
 
 from pulse_runtime.actors.executor import Executor
-from pulse_runtime.actors.shell import Shell
-from pulse_runtime.black_box import BlackBox
 from pulse_runtime.errors import PulseError
 from pulse_runtime.events import Log
+from pulse_runtime.execution.black_box import BlackBox
+from pulse_runtime.execution.running import Runner
+from pulse_runtime.execution.shell import Shell
 from pulse_runtime.handlers import registry
 from pulse_runtime.identity import start_of
 from pulse_runtime.loading import load
 from pulse_runtime.messages import Hello
-from pulse_runtime.running import Runner
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.topology import incoming
 from pulse_supervisor import Hub, Seat
@@ -50,11 +50,11 @@ def main(seat: Seat) -> int:
     gc.freeze()
     gc.set_threshold(*COLLECT)
     if settings.loop == "trio":
-        from pulse_runtime.actors import trio_shell
+        from pulse_runtime.execution import trio_shell
 
         trio_shell.drive(hub, begin, leave)
     else:
-        from pulse_runtime.actors import asyncio_shell
+        from pulse_runtime.execution import asyncio_shell
 
         asyncio_shell.drive(hub, begin, leave)
     return 0

@@ -5,16 +5,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from pulse_runtime import delivery as deliveries
 from pulse_runtime.actors.loop import Office, tell_loss
-from pulse_runtime.actors.shell import Shell
-from pulse_runtime.actors.slots import Slots
-from pulse_runtime.black_box import MOST_JOBS, PAST_DEADLINE, BlackBox
-from pulse_runtime.deadlines import NEVER, Deadlines
-from pulse_runtime.delivery import Delivery, Unreadable
 from pulse_runtime.events import Log
-from pulse_runtime.holding import Holdings
-from pulse_runtime.limits import Age
+from pulse_runtime.execution import delivery as deliveries
+from pulse_runtime.execution.black_box import MOST_JOBS, PAST_DEADLINE, BlackBox
+from pulse_runtime.execution.deadlines import NEVER, Deadlines
+from pulse_runtime.execution.delivery import Delivery, Unreadable
+from pulse_runtime.execution.holding import Holdings
+from pulse_runtime.execution.limits import Age
+from pulse_runtime.execution.pace import Pace
+from pulse_runtime.execution.running import Outcome, Runner
+from pulse_runtime.execution.shell import Shell
+from pulse_runtime.execution.slots import Slots
 from pulse_runtime.messages import (
     Batch,
     Beat,
@@ -27,8 +29,6 @@ from pulse_runtime.messages import (
     Registered,
     Settled,
 )
-from pulse_runtime.pace import Pace
-from pulse_runtime.running import Outcome, Runner
 from pulse_runtime.settings import RuntimeSettings
 from pulse_supervisor import Drain, Event, Joined, Orphaned, Peer, Said
 

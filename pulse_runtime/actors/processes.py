@@ -16,8 +16,8 @@ from pulse_runtime.identity import here
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store import claims
 from pulse_runtime.store.line import Line
+from pulse_runtime.timing.zones import zone_version
 from pulse_runtime.topology import incoming
-from pulse_runtime.zones import zone_version
 from pulse_supervisor import Hub, Seat
 
 _LISTEN = b"set tcp_user_timeout = 10000; set tcp_keepalives_idle = 5; listen pulse"

@@ -10,8 +10,8 @@ import msgspec
 from pulse_runtime.actors.claimer import Asker
 from pulse_runtime.actors.loop import Office
 from pulse_runtime.actors.upkeep import Upkeep
-from pulse_runtime.burial import burial_of, plain_burial_of
 from pulse_runtime.events import Log
+from pulse_runtime.execution.burial import burial_of, plain_burial_of
 from pulse_runtime.histogram import Histogram
 from pulse_runtime.messages import (
     Audit,

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import msgspec
 
 from pulse_runtime.actors.loop import Office
-from pulse_runtime.deciding import decide
 from pulse_runtime.events import Log
-from pulse_runtime.fires import Decision, Told, broken
 from pulse_runtime.messages import Due, Fire, Fired, Idle
+from pulse_runtime.scheduling.deciding import decide
+from pulse_runtime.scheduling.fires import Decision, Told, broken
 from pulse_supervisor import Drain, Event, Joined, Left, Orphaned, Peer, Said
 
 CLAIMER = Peer("claimer", 1)

@@ -100,7 +100,7 @@ def args_of(words: tuple[str, ...]) -> dict[str, Any]:
 
 def moment_of(option: str, text: str | None, tz: str = "UTC") -> datetime | None:
     """A time without an offset is one of `tz`."""
-    from pulse_runtime.zones import zone
+    from pulse_runtime.timing.zones import zone
 
     if text is None:
         return None

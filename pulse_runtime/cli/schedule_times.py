@@ -53,8 +53,8 @@ def describe_command(expression: str, tz: str | None) -> None:
     Example:
       pulse-runtime schedules describe "0 9 * * MON-FRI"
     """
-    from pulse_runtime.describing import describe
-    from pulse_runtime.zones import zone
+    from pulse_runtime.timing.describing import describe
+    from pulse_runtime.timing.zones import zone
 
     if tz is not None:
         zone(tz)
@@ -62,8 +62,8 @@ def describe_command(expression: str, tz: str | None) -> None:
 
 
 def _of_expression(expression: str, tz: str, count: int, after: datetime | None) -> Any:
-    from pulse_runtime.previewing import preview
-    from pulse_runtime.timing import Cron, check
+    from pulse_runtime.timing.previewing import preview
+    from pulse_runtime.timing.timings import Cron, check
 
     moment = after or datetime.now(UTC)
     timing = Cron(expression, tz)

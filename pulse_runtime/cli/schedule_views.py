@@ -116,8 +116,8 @@ def diff_command(dsn: str | None, /, handlers: tuple[str, ...]) -> int:
       pulse-runtime schedules diff --handlers myapp.jobs
     """
     from pulse_runtime.cli.database import talk
-    from pulse_runtime.declaring import differences
     from pulse_runtime.loading import load
+    from pulse_runtime.scheduling.declaring import differences
 
     load(handlers)
     with connected(dsn) as connection:

@@ -9,7 +9,7 @@ import psycopg
 from pulse_runtime.errors import PulseError
 from pulse_runtime.job_errors import InvalidTransition
 from pulse_runtime.records import Status
-from pulse_runtime.schedule_errors import ScheduleRefused
+from pulse_runtime.scheduling.errors import ScheduleRefused
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from pulse_runtime.schedule_records import OccurrenceRecord, ScheduleRecord
+from pulse_runtime.scheduling.records import OccurrenceRecord, ScheduleRecord
 from pulse_runtime.store.statement import Statement
 from pulse_runtime.store.text import array, quoted, texts
 

@@ -13,8 +13,8 @@ import pytest
 from oracle.brute_cron import next_after
 from oracle.random_cron import any_case
 
-from pulse_runtime.timing import Cron
-from pulse_runtime.timing_errors import NeverFires
+from pulse_runtime.timing.errors import NeverFires
+from pulse_runtime.timing.timings import Cron
 
 NAMED = (
     "America/New_York", "Europe/Berlin", "America/Santiago", "Australia/Lord_Howe", "Antarctica/Troll",

@@ -9,10 +9,10 @@ import pytest
 from schedule_kit import Clock, Firing, Schedules, minute
 
 from pulse_runtime.declare import Declared
-from pulse_runtime.declaring import Mode, SchedulesDiffer, differences, reconcile
 from pulse_runtime.handlers import Registry
+from pulse_runtime.scheduling.declaring import Mode, SchedulesDiffer, differences, reconcile
 from pulse_runtime.store.connect import Connection, connect
-from pulse_runtime.timing import Cron, Every, Once, Timing
+from pulse_runtime.timing.timings import Cron, Every, Once, Timing
 
 APP = "shop.jobs"
 
@@ -20,7 +20,7 @@ APP = "shop.jobs"
 @pytest.fixture(autouse=True)
 def module(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     registry = Registry()
-    for place in ("declared", "schedule_spec"):
+    for place in ("scheduling.declared", "scheduling.spec"):
         monkeypatch.setattr(f"pulse_runtime.{place}.registry", registry)
     made = types.ModuleType(APP)
     monkeypatch.setitem(sys.modules, APP, made)

@@ -17,10 +17,10 @@ from schedule_kit import Schedules as Asker
 from pulse_runtime import Job, Retry, job, schedules
 from pulse_runtime.handlers import Registry
 from pulse_runtime.ids import occurrence_id
-from pulse_runtime.schedule_errors import BadSchedule, NoSuchSchedule, ScheduleRefused
-from pulse_runtime.schedule_records import ScheduleStatus
+from pulse_runtime.scheduling.errors import BadSchedule, NoSuchSchedule, ScheduleRefused
+from pulse_runtime.scheduling.records import ScheduleStatus
 from pulse_runtime.store import own
-from pulse_runtime.timing_errors import BadCron, NeverFires, TooFrequent, UnknownZone
+from pulse_runtime.timing.errors import BadCron, NeverFires, TooFrequent, UnknownZone
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def ours(dsn: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     """A DSN for connections of our own, and no handlers of other tests."""
     monkeypatch.setenv("PULSE_DSN", dsn)
     registry = Registry()
-    for place in ("handlers", "schedule_spec"):
+    for place in ("handlers", "scheduling.spec"):
         monkeypatch.setattr(f"pulse_runtime.{place}.registry", registry)
     yield
     own.close()

@@ -8,10 +8,12 @@ from actor_kit import TOKEN, Recorder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulse_runtime import black_box, topology
+from pulse_runtime import topology
 from pulse_runtime.actors.heartbeat import Heartbeat
 from pulse_runtime.actors.watchdog import Watchdog
-from pulse_runtime.black_box import (
+from pulse_runtime.events import Log
+from pulse_runtime.execution import black_box
+from pulse_runtime.execution.black_box import (
     DELIVERED,
     ENDED,
     RUNNING,
@@ -21,9 +23,9 @@ from pulse_runtime.black_box import (
     BlackBox,
     Contents,
 )
-from pulse_runtime.burial import burial_of, plain_burial_of
-from pulse_runtime.events import Log
-from pulse_runtime.holding import Holdings
+from pulse_runtime.execution.burial import burial_of, plain_burial_of
+from pulse_runtime.execution.holding import Holdings
+from pulse_runtime.execution.running import Outcome
 from pulse_runtime.messages import (
     Audit,
     Audited,
@@ -39,7 +41,6 @@ from pulse_runtime.messages import (
     Watch,
     Watched,
 )
-from pulse_runtime.running import Outcome
 from pulse_supervisor import Died, Joined, Left, Message, Peer, Said
 
 EXECUTOR, REPORTER = Peer("executor", 1), Peer("reporter", 1)

@@ -5,12 +5,12 @@ import mmap
 
 from actor_kit import TOKEN, Recorder
 
-from pulse_runtime import black_box
 from pulse_runtime.actors.claimer import Claimer
 from pulse_runtime.actors.reporter import LATER_S, Reporter
 from pulse_runtime.actors.upkeep import Upkeep
-from pulse_runtime.black_box import RUNNING, BlackBox
 from pulse_runtime.events import Log
+from pulse_runtime.execution import black_box
+from pulse_runtime.execution.black_box import RUNNING, BlackBox
 from pulse_runtime.identity import Identity
 from pulse_runtime.messages import (
     Batch,

@@ -9,9 +9,9 @@ import pytest
 
 from pulse_runtime import handlers, job
 from pulse_runtime.declare import EPOCH, Declared, cron, every
-from pulse_runtime.declared import Row, application_of, collect, difference
 from pulse_runtime.errors import ConfigError
-from pulse_runtime.timing import Cron, Every
+from pulse_runtime.scheduling.declared import Row, application_of, collect, difference
+from pulse_runtime.timing.timings import Cron, Every
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 APP = "shop.jobs"
@@ -22,8 +22,8 @@ def module(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     """An empty handler module, and a registry of its own."""
     fresh = handlers.Registry()
     monkeypatch.setattr(handlers, "registry", fresh)
-    monkeypatch.setattr("pulse_runtime.declared.registry", fresh)
-    monkeypatch.setattr("pulse_runtime.schedule_spec.registry", fresh)
+    monkeypatch.setattr("pulse_runtime.scheduling.declared.registry", fresh)
+    monkeypatch.setattr("pulse_runtime.scheduling.spec.registry", fresh)
     made = types.ModuleType(APP)
     monkeypatch.setitem(sys.modules, APP, made)
     return made

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 from actor_kit import TOKEN, Recorder
 
-from pulse_runtime import black_box
-from pulse_runtime.actors.asyncio_shell import AsyncioShell
 from pulse_runtime.actors.executor import Executor
-from pulse_runtime.black_box import BlackBox
 from pulse_runtime.events import Log
+from pulse_runtime.execution import black_box
+from pulse_runtime.execution.asyncio_shell import AsyncioShell
+from pulse_runtime.execution.black_box import BlackBox
+from pulse_runtime.execution.running import Runner
 from pulse_runtime.handlers import Handler, Registry
 from pulse_runtime.messages import Batch, Claimed, Demand, Hello, Registered, Report
-from pulse_runtime.running import Runner
 from pulse_runtime.settings import RuntimeSettings
 from pulse_supervisor import Peer, Said
 

@@ -10,9 +10,10 @@ import anyio.lowlevel
 import pytest
 from executor_kit import LOOPS, How, Stage, handler, job
 
-from pulse_runtime import Context, black_box
-from pulse_runtime.black_box import OVERDUE, PAST_DEADLINE, RUNNING
-from pulse_runtime.burial import burial_of
+from pulse_runtime import Context
+from pulse_runtime.execution import black_box
+from pulse_runtime.execution.black_box import OVERDUE, PAST_DEADLINE, RUNNING
+from pulse_runtime.execution.burial import burial_of
 from pulse_supervisor import Died
 
 loops = pytest.mark.parametrize("loop", LOOPS)

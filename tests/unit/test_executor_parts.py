@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulse_runtime import BadRetry, Retry, Snooze
-from pulse_runtime.deadlines import NEVER, Deadlines
-from pulse_runtime.delivery import Unreadable, _split, decode
+from pulse_runtime.execution.deadlines import NEVER, Deadlines
+from pulse_runtime.execution.delivery import Unreadable, _split, decode
+from pulse_runtime.execution.outbox import MOST_SENT_BYTES, Outbox
+from pulse_runtime.execution.pace import Pace
+from pulse_runtime.execution.retrying import after_failure
+from pulse_runtime.execution.telling import told
 from pulse_runtime.messages import Report
-from pulse_runtime.outbox import MOST_SENT_BYTES, Outbox
-from pulse_runtime.pace import Pace
-from pulse_runtime.retrying import after_failure
 from pulse_runtime.sizes import BadSize, parse_bytes
-from pulse_runtime.telling import told
 
 steps = st.lists(
     st.tuples(st.sampled_from(["add", "end", "pass"]), st.integers(0, 20), st.integers(0, 1000)), max_size=80

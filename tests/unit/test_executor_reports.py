@@ -7,7 +7,7 @@ import anyio
 import pytest
 from executor_kit import LOOPS, Stage, handler, job
 
-from pulse_runtime.attempt import Attempt
+from pulse_runtime.execution.attempt import Attempt
 
 loops = pytest.mark.parametrize("loop", LOOPS)
 over = threading.Event()

@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from pulse_runtime.cron import parse
-from pulse_runtime.describing import describe
-from pulse_runtime.jitter import fire_at
-from pulse_runtime.previewing import preview
-from pulse_runtime.timing import Cron, Every, Once, check, every, occurrences, parse_timing
-from pulse_runtime.timing_errors import BadCron, BadTiming, NeverFires, TooFrequent, UnknownZone
-from pulse_runtime.zones import zone_version
+from pulse_runtime.timing.cron import parse
+from pulse_runtime.timing.describing import describe
+from pulse_runtime.timing.errors import BadCron, BadTiming, NeverFires, TooFrequent, UnknownZone
+from pulse_runtime.timing.jitter import fire_at
+from pulse_runtime.timing.previewing import preview
+from pulse_runtime.timing.timings import Cron, Every, Once, check, every, occurrences, parse_timing
+from pulse_runtime.timing.zones import zone_version
 
 NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 ID = UUID(int=7)

@@ -1,6 +1,6 @@
 -- Schedules: a mutable row that says when, and a ledger of what became of each occurrence. All timing is in one column, the
 -- cursor `next_run_at`: the first occurrence that was not decided yet. What it takes to find the next one is the
--- scheduler's (pulse_runtime/timing.py); what was decided is guarded here.
+-- scheduler's (pulse_runtime/timing/timings.py); what was decided is guarded here.
 
 -- The calendar that Python and JSON know too: a date beyond it in one row would keep the scheduler from reading the others.
 create domain pulse.schedule_time as timestamptz check (value >= '1970-01-01T00:00:00Z' and value < '3000-01-01T00:00:00Z');

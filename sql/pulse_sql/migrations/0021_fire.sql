@@ -10,7 +10,7 @@ create function pulse.shard_of(id uuid, shards integer) returns integer language
 -- sent by   claimer, with its look, while the scheduler has nothing in hand
 -- takes     most: at most so many; shards, shard: only this part (of all but those that somebody left waiting for 3 s); no
 --           shards: all of them, or, when there are more than `most`, the part of this runtime among those that live
--- returns   null: nothing to do; else [moment, [schedule, …]] as pulse_runtime/deciding.py reads it, with no schedule at all if there is only
+-- returns   null: nothing to do; else [moment, [schedule, …]] as pulse_runtime/scheduling/deciding.py reads it, with no schedule at all if there is only
 --           something to count; next_s: seconds until one wants to be seen (null: none does)
 -- index     schedule_due, schedule_queued: reads what it returns, and the parts of others
 create function pulse.due_schedules(most integer, runtime text default null, shards integer default null, shard integer default null, out due json, out next_s float8)
@@ -251,7 +251,7 @@ end $$;
 
 -- backfill: fire occurrences of the past that the ledger lacks (or, if wanted, has as missed), as jobs that are due now.
 --
--- sent by   schedules.backfill, which knows them by pulse_runtime/timing.py
+-- sent by   schedules.backfill, which knows them by pulse_runtime/timing/timings.py
 -- takes     occurrences and the uuidv5 of each; again is fine
 -- returns   those that were fired
 create function pulse.backfill(id uuid, occurrences timestamptz[], jobs uuid[], missed boolean default false, by text default null) returns timestamptz[]

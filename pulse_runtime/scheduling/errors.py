@@ -1,4 +1,4 @@
-"""What can be wrong with making or changing a schedule. What is wrong with a timing is in `timing_errors`."""
+"""What can be wrong with making or changing a schedule. What is wrong with a timing is in `timing.errors`."""
 
 from pulse_runtime.errors import PulseError, Refused
 

@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from pulse_runtime import black_box
+from pulse_runtime.execution import black_box
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Literal
 
-from pulse_runtime.cron import Expression, parse
 from pulse_runtime.durations import spoken
 from pulse_runtime.retry_policy import LONGEST_S, Duration, seconds_of
-from pulse_runtime.timing_errors import BadTiming, NeverFires, TooFrequent
-from pulse_runtime.wall import Fire, next_fire
-from pulse_runtime.zones import zone
+from pulse_runtime.timing.cron import Expression, parse
+from pulse_runtime.timing.errors import BadTiming, NeverFires, TooFrequent
+from pulse_runtime.timing.wall import Fire, next_fire
+from pulse_runtime.timing.zones import zone
 
 Kind = Literal["once", "every", "cron"]
 LOOK_S = 1.0

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from uuid import UUID
 
-from pulse_runtime.timing import Cron, Once, Timing
-from pulse_runtime.timing_errors import BadTiming
-from pulse_runtime.zones import zone
+from pulse_runtime.timing.errors import BadTiming
+from pulse_runtime.timing.timings import Cron, Once, Timing
+from pulse_runtime.timing.zones import zone
 
 MOST = 0.5
 

@@ -1,7 +1,7 @@
 """What a death means for the jobs of the dead: decided from the black box alone."""
 
-from pulse_runtime import black_box
-from pulse_runtime.black_box import (
+from pulse_runtime.execution import black_box
+from pulse_runtime.execution.black_box import (
     ENDED,
     OVERDUE,
     PAST_DEADLINE,

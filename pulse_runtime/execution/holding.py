@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pulse_runtime.black_box import (
+from pulse_runtime.execution.black_box import (
     ENDED,
     OVERDUE,
     RUNNING,
@@ -12,9 +12,9 @@ from pulse_runtime.black_box import (
     SUCCEEDED_WITH_MORE,
     BlackBox,
 )
+from pulse_runtime.execution.outbox import Outbox
+from pulse_runtime.execution.running import Outcome
 from pulse_runtime.messages import Batch, Ending, Report
-from pulse_runtime.outbox import Outbox
-from pulse_runtime.running import Outcome
 
 REPORT_BYTES = 1 << 20
 """A report with more results and follow-ups than that is sent as several: a frame has its bounds."""

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from pulse_runtime.describing import describe
-from pulse_runtime.timing import Timing, parse_timing
+from pulse_runtime.timing.describing import describe
+from pulse_runtime.timing.timings import Timing, parse_timing
 
 
 class ScheduleStatus(StrEnum):

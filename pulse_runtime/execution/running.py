@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from pulse_runtime.attempt import Attempt, Interrupted
-from pulse_runtime.delivery import Delivery
+from pulse_runtime.execution.attempt import Attempt, Interrupted
+from pulse_runtime.execution.delivery import Delivery
+from pulse_runtime.execution.known import Directory, Known
+from pulse_runtime.execution.retrying import after_failure
+from pulse_runtime.execution.telling import clean, told
 from pulse_runtime.handlers import Registry
 from pulse_runtime.job_values import encode_any
-from pulse_runtime.known import Directory, Known
 from pulse_runtime.messages import Progress
-from pulse_runtime.retrying import after_failure
-from pulse_runtime.telling import clean, told
 from pulse_runtime.verdicts import Cancel, Snooze, Verdict
 
 MOST_RESULT = 1 << 20

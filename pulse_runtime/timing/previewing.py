@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
-from pulse_runtime.timing import Cron, Timing
-from pulse_runtime.wall import Fire
-from pulse_runtime.zones import zone
+from pulse_runtime.timing.timings import Cron, Timing
+from pulse_runtime.timing.wall import Fire
+from pulse_runtime.timing.zones import zone
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import trio
 
-from pulse_runtime.actors.shell import Begin, Driven, Ended
-from pulse_runtime.attempt import Interrupted
+from pulse_runtime.execution.attempt import Interrupted
+from pulse_runtime.execution.shell import Begin, Driven, Ended
 from pulse_supervisor import Hub
 
 

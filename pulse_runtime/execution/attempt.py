@@ -6,9 +6,9 @@ from typing import Any, Literal
 from uuid import UUID
 
 from pulse_runtime.context import Context
-from pulse_runtime.delivery import Delivery
-from pulse_runtime.follow_ups import FollowUps
-from pulse_runtime.known import Known
+from pulse_runtime.execution.delivery import Delivery
+from pulse_runtime.execution.follow_ups import FollowUps
+from pulse_runtime.execution.known import Known
 from pulse_runtime.messages import Progress
 
 Wish = Literal["cancel", "timeout", "stop"]

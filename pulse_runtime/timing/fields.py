@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from pulse_runtime.cron_values import ALIASES, DAY, FIELDS, WEEKDAY, Field, number
-from pulse_runtime.timing_errors import BadCron
+from pulse_runtime.timing.errors import BadCron
+from pulse_runtime.timing.values import ALIASES, DAY, FIELDS, WEEKDAY, Field, number
 
 LAST = -1
 

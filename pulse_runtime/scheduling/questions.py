@@ -10,16 +10,16 @@ from uuid import UUID
 
 from pulse_runtime.ids import occurrence_id, uuid7
 from pulse_runtime.job_spec import Job
-from pulse_runtime.previewing import Preview, preview
 from pulse_runtime.retry_policy import Duration, Retry
-from pulse_runtime.schedule_errors import BadSchedule, NoSuchSchedule, ScheduleRefused
-from pulse_runtime.schedule_records import Coverage, OccurrenceRecord, ScheduleRecord
-from pulse_runtime.schedule_spec import When, job_columns, job_of, policy_columns, timing_columns, timing_of
+from pulse_runtime.scheduling.errors import BadSchedule, NoSuchSchedule, ScheduleRefused
+from pulse_runtime.scheduling.records import Coverage, OccurrenceRecord, ScheduleRecord
+from pulse_runtime.scheduling.spec import When, job_columns, job_of, policy_columns, timing_columns, timing_of
 from pulse_runtime.store import schedules as statements
 from pulse_runtime.store.schedules import Ref
 from pulse_runtime.store.statement import Statement
-from pulse_runtime.timing import check, occurrences
-from pulse_runtime.zones import zone_version
+from pulse_runtime.timing.previewing import Preview, preview
+from pulse_runtime.timing.timings import check, occurrences
+from pulse_runtime.timing.zones import zone_version
 
 T = TypeVar("T")
 Asking = Generator[Statement, Any, T]

@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pulse_runtime.fires import Decision, Occurrence, Seen, Verdict, broken
 from pulse_runtime.ids import occurrence_id
-from pulse_runtime.jitter import fire_at
-from pulse_runtime.timing import Timing, parse_timing
+from pulse_runtime.scheduling.fires import Decision, Occurrence, Seen, Verdict, broken
+from pulse_runtime.timing.jitter import fire_at
+from pulse_runtime.timing.timings import Timing, parse_timing
 
 TOLERANCE = timedelta(seconds=10)
 """An occurrence that is decided no later than this is not missed: a scheduler that was restarted does it in time."""

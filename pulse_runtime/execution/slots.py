@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pulse_runtime.actors.shell import Cancellable, Shell
-from pulse_runtime.attempt import Attempt
-from pulse_runtime.deadlines import Deadlines
-from pulse_runtime.delivery import Delivery
-from pulse_runtime.holding import Held, Holdings
-from pulse_runtime.pace import Pace
-from pulse_runtime.running import Outcome, Runner
-from pulse_runtime.threads import Threads
+from pulse_runtime.execution.attempt import Attempt
+from pulse_runtime.execution.deadlines import Deadlines
+from pulse_runtime.execution.delivery import Delivery
+from pulse_runtime.execution.holding import Held, Holdings
+from pulse_runtime.execution.pace import Pace
+from pulse_runtime.execution.running import Outcome, Runner
+from pulse_runtime.execution.shell import Cancellable, Shell
+from pulse_runtime.execution.threads import Threads
 
 Key = tuple[int, int]
 """Claim and position."""

@@ -12,9 +12,9 @@ from pulse_runtime.handlers import Handler, registry
 from pulse_runtime.job_spec import Job, check
 from pulse_runtime.job_values import BadJob, check_int, check_text
 from pulse_runtime.retry_policy import Duration, Retry
-from pulse_runtime.schedule_errors import BadSchedule
-from pulse_runtime.timing import Every, Timing
-from pulse_runtime.timing import every as every_of
+from pulse_runtime.scheduling.errors import BadSchedule
+from pulse_runtime.timing.timings import Every, Timing
+from pulse_runtime.timing.timings import every as every_of
 
 _CHOICES = {
     "missed": ("latest", "all", "none"),

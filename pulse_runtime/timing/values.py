@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from pulse_runtime.timing_errors import BadCron
+from pulse_runtime.timing.errors import BadCron
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 WEEKDAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")

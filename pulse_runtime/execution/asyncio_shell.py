@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from pulse_runtime.actors.shell import Begin, Driven, Ended
-from pulse_runtime.attempt import Interrupted
+from pulse_runtime.execution.attempt import Interrupted
+from pulse_runtime.execution.shell import Begin, Driven, Ended
 from pulse_supervisor import Hub
 
 

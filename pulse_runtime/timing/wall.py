@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from pulse_runtime.cron import Expression
+from pulse_runtime.timing.cron import Expression
 
 Mark = Literal["", "gap", "first pass", "second pass"]
 _SECOND = timedelta(seconds=1)

@@ -11,8 +11,8 @@ from pulse_runtime.declare import DEFAULTS, MARK, Declared
 from pulse_runtime.errors import ConfigError, PulseError
 from pulse_runtime.handlers import Handler, registry
 from pulse_runtime.job_spec import Job
-from pulse_runtime.schedule_spec import job_columns, job_of, policy_columns
-from pulse_runtime.timing import check as check_timing
+from pulse_runtime.scheduling.spec import job_columns, job_of, policy_columns
+from pulse_runtime.timing.timings import check as check_timing
 
 Row = Mapping[str, Any]
 """A schedule by its columns, as `pulse.schedule` names them."""

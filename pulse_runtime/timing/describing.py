@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from pulse_runtime.cron import parse
-from pulse_runtime.cron_fields import LAST, CronFields
+from pulse_runtime.timing.cron import parse
+from pulse_runtime.timing.fields import LAST, CronFields
 
 _MONTHS = (
     "", "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pulse_runtime.declared import Change, Row, application_of, collect, difference
 from pulse_runtime.errors import Refused
-from pulse_runtime.schedule_spec import timing_columns
+from pulse_runtime.scheduling.declared import Change, Row, application_of, collect, difference
+from pulse_runtime.scheduling.spec import timing_columns
 from pulse_runtime.store import execute
 from pulse_runtime.store import schedules as statements
 from pulse_runtime.store.connect import Connection
 from pulse_runtime.store.history import require
 from pulse_runtime.store.refusals import explained
 from pulse_runtime.store.schedules import Ref
-from pulse_runtime.timing import parse_timing
-from pulse_runtime.zones import zone_version
+from pulse_runtime.timing.timings import parse_timing
+from pulse_runtime.timing.zones import zone_version
 
 Mode = Literal["sync", "strict"]
 

@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from pulse_runtime.timing_errors import UnknownZone
+from pulse_runtime.timing.errors import UnknownZone
 
 
 @functools.lru_cache(maxsize=1024)

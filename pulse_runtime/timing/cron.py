@@ -9,8 +9,8 @@ from typing import Literal
 
 from croniter import CroniterBadDateError, croniter
 
-from pulse_runtime.cron_fields import LAST, CronFields, read
-from pulse_runtime.timing_errors import NeverFires
+from pulse_runtime.timing.errors import NeverFires
+from pulse_runtime.timing.fields import LAST, CronFields, read
 
 # A 29th of February on a given weekday comes at most 40 years after the last (over a year like 2100).
 _HORIZON_YEARS = 50
