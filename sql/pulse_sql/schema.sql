@@ -199,11 +199,11 @@ table pulse.log (
   lane smallint not null default 0,
   attempt smallint not null default 1,
   charged smallint not null default 0,
-  max_attempts pulse.attempts_budget not null default 25,
+  max_attempts smallint not null default 25,
   suspect boolean not null default false,
-  queue pulse.queue_name not null default 'default'::text,
-  kind pulse.kind_name not null,
-  args pulse.args_json not null default '{}'::json,
+  queue text not null default 'default'::text,
+  kind text not null,
+  args json not null default '{}'::json,
   tenant text,
   project text,
   key text,
@@ -224,11 +224,11 @@ table pulse.log_1 of pulse.log FOR VALUES FROM ('1') TO ('1000001') (
   lane smallint not null default 0,
   attempt smallint not null default 1,
   charged smallint not null default 0,
-  max_attempts pulse.attempts_budget not null default 25,
+  max_attempts smallint not null default 25,
   suspect boolean not null default false,
-  queue pulse.queue_name not null default 'default'::text,
-  kind pulse.kind_name not null,
-  args pulse.args_json not null default '{}'::json,
+  queue text not null default 'default'::text,
+  kind text not null,
+  args json not null default '{}'::json,
   tenant text,
   project text,
   key text,
@@ -249,11 +249,11 @@ table pulse.log_1000001 of pulse.log FOR VALUES FROM ('1000001') TO ('2000001') 
   lane smallint not null default 0,
   attempt smallint not null default 1,
   charged smallint not null default 0,
-  max_attempts pulse.attempts_budget not null default 25,
+  max_attempts smallint not null default 25,
   suspect boolean not null default false,
-  queue pulse.queue_name not null default 'default'::text,
-  kind pulse.kind_name not null,
-  args pulse.args_json not null default '{}'::json,
+  queue text not null default 'default'::text,
+  kind text not null,
+  args json not null default '{}'::json,
   tenant text,
   project text,
   key text,
@@ -274,11 +274,11 @@ table pulse.log_default of pulse.log DEFAULT (
   lane smallint not null default 0,
   attempt smallint not null default 1,
   charged smallint not null default 0,
-  max_attempts pulse.attempts_budget not null default 25,
+  max_attempts smallint not null default 25,
   suspect boolean not null default false,
-  queue pulse.queue_name not null default 'default'::text,
-  kind pulse.kind_name not null,
-  args pulse.args_json not null default '{}'::json,
+  queue text not null default 'default'::text,
+  kind text not null,
+  args json not null default '{}'::json,
   tenant text,
   project text,
   key text,
@@ -650,9 +650,9 @@ function pulse.empty_default(keep interval) returns boolean
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 9bb988dd17523245bd88b1de8f316387
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 8ac60f34d00737c93c8a1e303c94b7d5
 function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[] DEFAULT '{default}'::text[], priorities smallint[] DEFAULT '{0}'::smallint[], rest json[] DEFAULT NULL::json[]) returns uuid[]
-  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 895a5b1594acfb7839b4cd662b023b56
+  plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 ec24a430d2b3abf48b017bbf112efa37
 function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 07c9f6476bada27b83e5fb1e681c60c3
 function pulse.executors_standing(OUT id bigint, OUT runtime text, OUT beats bigint, OUT ended boolean) returns SETOF record
@@ -687,6 +687,8 @@ function pulse.hold_lane(j pulse.log) returns void
   sql volatile set search_path=pg_catalog, pg_temp md5 bec0260d8963958a8c8c4e1ea69322c2
 function pulse.hold_schedule(asked text, id uuid, revision integer) returns pulse.schedule
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b692423d391240e06f814b90e5382518
+function pulse.is_dated(id uuid) returns boolean
+  sql immutable parallel safe differs between versions
 function pulse.is_decided(p pulse.partition) returns boolean
   plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 0ebb452eddaa5f8188e0719eb9c78139
 function pulse.is_fresh(id uuid) returns boolean
@@ -728,7 +730,7 @@ function pulse.list_retrying(queue text, kind text, tenant text, most integer, a
 function pulse.list_running(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 c4fa84f52bdd4a89be22b89c696e8429
 function pulse.listed_of(j pulse.log, status text, started_at timestamp with time zone, finished_at timestamp with time zone, executor bigint, after text) returns pulse.listed
-  sql stable md5 103f9b197dba716261bb87d804cd311a
+  sql stable md5 d3ee395a6ef8f5965a96cc3e99f4760d
 function pulse.look(queues text[], executors bigint[] DEFAULT '{}'::bigint[], parked_x xid8 DEFAULT NULL::xid8, schedules integer DEFAULT 0, runtime text DEFAULT NULL::text, shards integer DEFAULT NULL::integer, shard integer DEFAULT NULL::integer, OUT moment timestamp with time zone, OUT drawn bigint, OUT paused boolean, OUT resting text[], OUT ready boolean, OUT new_lanes integer, OUT due_s double precision, OUT cancels json, OUT parked boolean, OUT quiet boolean, OUT due json, OUT next_s double precision) returns record
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 ce2c2c98b9155fb18980c1a9557d1dab
 function pulse.mask_of(positions integer[], bits integer) returns bit varying
@@ -748,7 +750,7 @@ function pulse.note_successes(ids uuid[], at timestamp with time zone) returns v
 function pulse.now() returns timestamp with time zone
   sql volatile parallel safe md5 94fc2f526401760006cf0a2bd7692e58
 function pulse.oldest_due(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]) returns TABLE(due timestamp with time zone)
-  sql stable md5 3ef3b24a034814ec75d3f20207982db2
+  sql stable md5 572478c3b5b95d59e3a07649f41b4220
 function pulse.options_of(s pulse.schedule) returns json
   sql immutable md5 87dca6654bc0110f1ece37c2321a3de6
 function pulse.park(queues text[]) returns xid8
@@ -780,7 +782,7 @@ function pulse.queue_bit(queue text) returns bigint
 function pulse.raise_floors() returns integer
   plpgsql volatile set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 934d4916a7ba8ccf0e2f38c05fc800ba
 function pulse.ready(queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[], below_x xid8, below_s bigint, most integer) returns TABLE(xid xid8, seq bigint)
-  sql stable md5 1c1267b154bf380efa9100b520694351
+  sql stable md5 2aeb6f11658ec041b3aa91aa74b454d4
 function pulse.reap(executor bigint, beats bigint) returns bigint
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 10cafa481ddd91449d6e9ab2fd5c6a40
 function pulse.rebase(OUT pending bigint, OUT running bigint, OUT completed bigint) returns record
@@ -908,6 +910,7 @@ function pulse.history(uuid): nobody but the owner
 function pulse.hold_key(text,text,uuid,timestamp with time zone): nobody but the owner
 function pulse.hold_lane(pulse.log): nobody but the owner
 function pulse.hold_schedule(text,uuid,integer): nobody but the owner
+function pulse.is_dated(uuid): nobody but the owner
 function pulse.is_decided(pulse.partition): nobody but the owner
 function pulse.is_fresh(uuid): nobody but the owner
 function pulse.is_pending(pulse.log): nobody but the owner

@@ -30,6 +30,19 @@ do $$ begin
 end $$;
 comment on function pulse.is_fresh is 'Differs between versions of Postgres.';
 
+-- is_dated: is it a UUIDv7? Costs an enqueue 1 µs less than is_fresh. One that is dated falsely, by a clock that is wrong, is looked
+-- for in all partitions.
+do $$ begin
+  if current_setting('server_version_num')::integer >= 170000 then
+    create function pulse.is_dated(id uuid) returns boolean language sql immutable parallel safe
+      return uuid_extract_version(id) = 7;
+  else
+    create function pulse.is_dated(id uuid) returns boolean language sql immutable parallel safe
+      return get_byte(uuid_send(id), 6) >> 4 = 7;
+  end if;
+end $$;
+comment on function pulse.is_dated is 'Differs between versions of Postgres.';
+
 -- uuid7_from: the lowest UUIDv7 of a moment.
 create function pulse.uuid7_from(moment timestamptz) returns uuid language sql immutable parallel safe
   return (lpad(to_hex((date_part('epoch', moment) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid;
@@ -97,17 +110,16 @@ declare
   number  bigint;
   holder  uuid;
 begin
-  -- The usual job has none of the rare things. Whatever a function computes is compiled anew in each transaction (0.5 to 5 µs
-  -- an expression), so as little as possible is.
-  if id is not null and num_nonnulls(run_at, key, tenant, project, schedule_id, occurrence, options, trace, meta) = 0 then
-    insert into pulse.log (submitted_at, id, lane_id, priority, max_attempts, queue, kind, args)
-      values (pulse.now(), enqueue.id, pulse.lane_id(enqueue.queue, enqueue.priority::smallint, 0::smallint), enqueue.priority,
-              enqueue.max_attempts, enqueue.queue, enqueue.kind, enqueue.args);
-    if pulse.is_fresh(id) and pg_sequence_last_value('pulse.parked') = 0 then return id; end if;
-    if pulse.is_fresh(id) is not true then         -- null: not an id that has a time
-      insert into pulse.place (id, seq) values (enqueue.id, currval('pulse.log_seq'));
+  -- The usual job has none of the rare things, and is far from every bound. Whatever a function computes is compiled anew in each
+  -- transaction (about 0.3 µs a call in an expression, 1 µs a domain), so as little as possible is.
+  if pulse.is_dated(id) and num_nonnulls(run_at, key, tenant, project, schedule_id, occurrence, options, trace, meta) = 0
+     and priority = 0 and max_attempts = 25
+     and queue > '' and kind > '' and octet_length(queue || kind) < 100 and pg_column_size(args) < 16384 then
+    insert into pulse.log (submitted_at, id, lane_id, queue, kind, args)
+      values (pulse.now(), enqueue.id, pulse.lane_id(enqueue.queue, 0::smallint, 0::smallint), enqueue.queue, enqueue.kind, enqueue.args);
+    if pg_sequence_last_value('pulse.parked') <> 0 then
+      perform pulse.wake(queue);
     end if;
-    perform pulse.wake(queue);
     return id;
   end if;
   started := pulse.now();
@@ -128,7 +140,8 @@ begin
     if run_at > started + interval '500 ms' then return id; end if;     -- polling finds it in time
   else
     insert into pulse.log (submitted_at, id, lane_id, priority, lane, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-      values (started, enqueue.id, pulse.lane_id(enqueue.queue, enqueue.priority::smallint, lane), enqueue.priority, lane, enqueue.max_attempts, enqueue.queue, enqueue.kind, enqueue.args,
+      values (started, enqueue.id, pulse.lane_id(enqueue.queue, enqueue.priority::smallint, lane), enqueue.priority, lane, enqueue.max_attempts::pulse.attempts_budget,
+              enqueue.queue::pulse.queue_name, enqueue.kind::pulse.kind_name, enqueue.args::pulse.args_json,
               enqueue.tenant::pulse.tenant_name, enqueue.project::pulse.project_name, enqueue.key::pulse.key_text, enqueue.schedule_id, enqueue.occurrence,
               enqueue.options::pulse.options_json, enqueue.trace::pulse.trace_text, enqueue.meta::pulse.meta_json)
       returning seq into number;
@@ -179,13 +192,13 @@ begin
     -- of this call).
     insert into pulse.log (submitted_at, id, lane_id, priority, queue, kind, args)
       select started, j.id, coalesce(same_lane, pulse.lane_id(coalesce(j.queue, same_queue), coalesce(j.priority, same_priority), 0::smallint)),
-             coalesce(j.priority, same_priority), coalesce(j.queue, same_queue), coalesce(j.kind, same_kind), j.args::json
+             coalesce(j.priority, same_priority), coalesce(j.queue, same_queue)::pulse.queue_name, coalesce(j.kind, same_kind)::pulse.kind_name, j.args::json::pulse.args_json
         from (select unnest(ids) as id, unnest(kinds) as kind, unnest(args) as args, unnest(queues) as queue, unnest(priorities) as priority) j;
   else
     with added as (
       insert into pulse.log (submitted_at, id, lane_id, priority, queue, kind, args)
         select started, j.id, coalesce(same_lane, pulse.lane_id(coalesce(j.queue, same_queue), coalesce(j.priority, same_priority), 0::smallint)),
-               coalesce(j.priority, same_priority), coalesce(j.queue, same_queue), coalesce(j.kind, same_kind), j.args::json
+               coalesce(j.priority, same_priority), coalesce(j.queue, same_queue)::pulse.queue_name, coalesce(j.kind, same_kind)::pulse.kind_name, j.args::json::pulse.args_json
           from unnest(ids, kinds, args, queues, priorities, rest::text[]) j(id, kind, args, queue, priority, rest)
          where j.rest is null
         returning id, seq)
