@@ -79,10 +79,13 @@ def _drain_with_failures(cluster: Cluster, jobs: int, *, every: int) -> float:
         claimer = Claimer(connection)
         done, started = 0, time.perf_counter()
         while done < jobs:
-            for batch in claimer.claim():
-                failed = _failing(batch, every)
-                mask = mask_without(failed, batch.n)
-                done += _report(connection, batch, mask, failed) if failed else claimer.settle([batch], [mask])
+            batches = claimer.claim()
+            failed = [_failing(batch, every) for batch in batches]
+            masks = [mask_without(each, batch.n) for each, batch in zip(failed, batches, strict=True)]
+            if any(failed):
+                done += _report(connection, batches, masks, failed)
+            else:
+                done += claimer.settle(batches, masks)
             if every:
                 connection.execute(PROMOTE)
         return jobs / (time.perf_counter() - started)
@@ -102,11 +105,15 @@ def mask_without(failed: Sequence[int], n: int) -> str:
     return "".join(bits)
 
 
-def _report(connection: Connection, batch: Batch, mask: str, failed: Sequence[int]) -> int:
+def _report(connection: Connection, batches: Sequence[Batch], masks: list[str], failed: Sequence[Sequence[int]]) -> int:
     """How many succeeded; the others are closed in the same transaction."""
-    took = array(["1000"] * (batch.n - len(failed)))
-    columns = (str(batch.claim), str(batch.token), None, "fail", str(RETRY_MS), '"ValueError: no such address"', "1000")
-    positions = array([str(pos) for pos in failed])
-    ended = [positions if each is None else array([each] * len(failed)) for each in columns]
-    settled: int = connection.execute(REPORT, ([batch.claim], [batch.token], [mask], took, *ended)).fetchall()[0][0]
+    took = array(["1000"] * sum(mask.count("1") for mask in masks))
+    ends = [(batch, pos) for batch, positions in zip(batches, failed, strict=True) for pos in positions]
+    columns = (
+        [str(batch.claim) for batch, _ in ends], [str(batch.token) for batch, _ in ends], [str(pos) for _, pos in ends],
+        *([same] * len(ends) for same in ("fail", str(RETRY_MS), '"ValueError: no such address"', "1000")),
+    )  # fmt: skip
+    claims, tokens = [batch.claim for batch in batches], [batch.token for batch in batches]
+    values = (claims, tokens, masks, took, *map(array, columns))
+    settled: int = connection.execute(REPORT, values).fetchall()[0][0]
     return settled

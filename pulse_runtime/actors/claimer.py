@@ -298,8 +298,8 @@ class Claimer:
         return replace(claims.fetch(number, token, fetched), otherwise=refused)
 
     def _promoted(self, rows: list[Row]) -> None:
-        moved, next_s = rows[0]
-        if moved != b"0":
+        due, next_s = rows[0]
+        if due == b"t":
             self._claim_at = self._look_at = self._now
         if next_s is not None:
             self._promote_at = self._now + max(float(next_s), 0.001)

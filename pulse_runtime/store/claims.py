@@ -105,7 +105,7 @@ def unpark(queues: bytes, then: Then) -> Question:
 
 
 def promote(most: int, then: Then) -> Question:
-    return Question("promote", b"select moved, next_s from pulse.promote($1)", [b"%d" % most], then)
+    return Question("promote", b"select due, next_s from pulse.promote($1)", [b"%d" % most], then)
 
 
 def _claim(rows: Sequence[Row]) -> Claim:

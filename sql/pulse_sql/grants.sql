@@ -26,7 +26,7 @@ grant execute on function pulse.now, pulse.schedule_id, pulse.add_schedule, puls
   pulse.delete_schedule, pulse.delete_schedules, pulse.run_schedule, pulse.backfill to pulse_planner;
 
 grant select on all tables in schema pulse to pulse_viewer, pulse_runtime;
-grant execute on function pulse.now, pulse.uuid7_at, pulse.lane_id, pulse.cursor_of, pulse.find, pulse.is_pending, pulse.claim_of, pulse.state_of, pulse.get,
+grant execute on function pulse.now, pulse.uuid7_at, pulse.lane_id, pulse.cursor_of, pulse.find, pulse.is_pending, pulse.claim_of, pulse.retry_of, pulse.state_of, pulse.get,
   pulse.deliveries, pulse.history, pulse.last_error, pulse.listed_of, pulse.cursors, pulse.ready, pulse.list, pulse.list_ended, pulse.list_running,
   pulse.list_completed, pulse.list_pending, pulse.list_retrying, pulse.list_delayed, pulse.list_delayed_retries, pulse.delayed_queues, pulse.list_all, pulse.counts,
   pulse.oldest_due, pulse.schedule_id, pulse.schedule_history, pulse.schedule_verdicts, pulse.audit
@@ -34,13 +34,13 @@ grant execute on function pulse.now, pulse.uuid7_at, pulse.lane_id, pulse.cursor
 
 grant execute on all functions in schema pulse to pulse_runtime;
 grant insert, update, delete on
-  pulse.place, pulse.delayed, pulse.outcome, pulse.failure, pulse.result, pulse.progress, pulse.key, pulse.lane, pulse.discovery,
+  pulse.place, pulse.delayed, pulse.retrying, pulse.outcome, pulse.failure, pulse.result, pulse.progress, pulse.key, pulse.lane, pulse.discovery,
   pulse.cancel_request, pulse.executor, pulse.claim, pulse.lease, pulse.done,
   pulse.schedule, pulse.occurrence, pulse.schedule_run, pulse.schedule_ending, pulse.schedule_tally to pulse_runtime;
 grant delete on pulse.log to pulse_runtime;
 grant insert (submitted_at, id, lane_id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key,
               schedule_id, occurrence, options, trace, meta) on pulse.log to pulse_runtime;
-grant usage on sequence pulse.log_seq to pulse_runtime;
+grant usage on sequence pulse.log_seq, pulse.retrying_id_seq to pulse_runtime;
 grant select, update on sequence pulse.log_seq, pulse.parked to pulse_runtime;
 revoke update on sequence pulse.log_seq from pulse_runtime;
 

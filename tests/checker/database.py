@@ -11,7 +11,7 @@ Connection = psycopg.Connection[Any]
 JOBS = "select id::text, status, attempt, charged from pulse.jobs where id <> all (%s::uuid[])"
 # A delivery whose partition was dropped has no attempt any more; the checker is for histories without retention.
 DELIVERIES = """
-select c.id, u.ord::integer - 1, c.executor, u.id::text, u.seq, j.attempt
+select c.id, u.ord::integer - 1, c.executor, u.id::text, u.seq, coalesce(c.attempt, j.attempt)
   from pulse.claim c, unnest(c.ids, c.seqs) with ordinality u(id, seq, ord)
   join pulse.log j on j.seq = u.seq and j.id = u.id
 """

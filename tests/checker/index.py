@@ -17,7 +17,7 @@ class Index:
         self.jobs: dict[str, Job] = {job.id: job for job in database.jobs}
         self.open, self.done = Counter(database.open), Counter(database.done)
         self.deliveries: dict[str, list[Delivery]] = defaultdict(list)
-        for delivery in sorted(database.deliveries, key=lambda each: each.seq):
+        for delivery in sorted(database.deliveries, key=lambda each: (each.seq, each.attempt)):
             self.deliveries[delivery.id].append(delivery)
         self.failures: dict[str, list[Failure]] = defaultdict(list)
         for failure in sorted(database.failures, key=lambda each: each.attempt):

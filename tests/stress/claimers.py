@@ -20,6 +20,7 @@ ENDINGS = ("crash", "fail", "fail", "dead", "cancel", "release", "lost", "snooze
 CLAIM = "select claim, token, n, jobs from pulse.claim(%s, %s, %s, %s, %s, %s)"
 SETTLE = "select settled from pulse.settle(%s, %s, %s::bit varying[], %s, null, %s::json)"
 CLOSE = "pulse.close(%s, %s, %s::int[], %s, %s::bigint[], %s, %s::bigint[])"
+LEDGER = "select seqs, low_x is not null, coalesce(retrying, 0) from pulse.claim where id = %s"
 REGISTER = "select pulse.register_executor(%s, 'here', 'boot', 1)"
 ENDED = "select ended_at is not null from pulse.executor where id = %s"
 REAP_ANY = (
@@ -42,6 +43,8 @@ class Batch:
     token: UUID
     jobs: list[Any]
     seqs: list[int]
+    retrying: int
+    """The row that they waited in together, or 0."""
 
     def __len__(self) -> int:
         return len(self.jobs)
@@ -85,7 +88,7 @@ class Claimer:
         self._request += 1
         batches = self._batches(slots, most_bytes)
         with self._seen.lock:
-            self._seen.deliveries.update(seq for batch in batches for seq in batch.seqs)
+            self._seen.deliveries.update((seq, batch.retrying) for batch in batches for seq in batch.seqs)
         return batches
 
     def settle(self, batches: list[Batch], masks: list[str], follow_ups: FollowUps = ()) -> None:
@@ -126,14 +129,16 @@ class Claimer:
             require(self._line.ask(ENDED, self.executor), BLANK, f"the jobs of claim {claim}, which is ours")
             raise psycopg.errors.ObjectNotInPrerequisiteState("reaped before its jobs were fetched")
         jobs = json.loads(text)
-        seqs, was_late = self._line.read("select seqs, low_x is not null from pulse.claim where id = %s", claim)[0]
+        seqs, was_late, retrying = self._line.read(LEDGER, claim)[0]
         require(None not in jobs, BLANK, f"a job of claim {claim}")
         require(count == len(jobs) == len(seqs), BLANK, f"claim {claim} has {count}, {len(jobs)}, {len(seqs)} jobs")
         self._seen.count("claims of late jobs", was_late)
-        return Batch(claim, token, jobs, seqs)
+        self._seen.count("retried together", count * bool(retrying))
+        return Batch(claim, token, jobs, seqs, retrying)
 
     def _work(self, batches: list[Batch]) -> None:
-        bad = [[self._dice.random() < 0.06 for _ in batch.jobs] for batch in batches]
+        together = self._dice.random() < 0.08  # a storm: what they all need is away
+        bad = [[self._dice.random() < (0.7 if together else 0.06) for _ in batch.jobs] for batch in batches]
         masks = ["".join("0" if each else "1" for each in flags) for flags in bad]
         follow_ups = self._follow_ups(batches, masks)
         self.settle(batches, masks, follow_ups)
@@ -142,13 +147,15 @@ class Claimer:
             self._seen.count("repeated settles")
         for batch, flags in zip(batches, bad, strict=True):
             if positions := [position for position, each in enumerate(flags) if each]:
-                self._close(batch, positions)
+                self._close(batch, positions, together=together)
 
-    def _close(self, batch: Batch, positions: list[int]) -> None:
+    def _close(self, batch: Batch, positions: list[int], *, together: bool) -> None:
         size = len(positions)
         # One crash for each life of a job: the third is its end whatever the budget, and needs a count of its own.
-        endings = [self._dice.choice(ENDINGS[batch.jobs[position][6] :]) for position in positions]
-        delays = [self._dice.choice([0, 5, 50]) for _ in positions]
+        endings = [
+            "fail" if together else self._dice.choice(ENDINGS[batch.jobs[position][6] :]) for position in positions
+        ]
+        delays = [self._dice.choice([5, 5, 50] if together else [0, 5, 50]) for _ in positions]
         values = ([batch.claim] * size, [batch.token] * size, positions, endings, delays, ["x"] * size, [1] * size)
         if not self._was_done(int(self._line.tell(CLOSE, *values) or 0), size, "close"):
             return

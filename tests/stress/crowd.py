@@ -22,7 +22,7 @@ DRAIN_S = 30.0
 # What every run must have met, each at least once.
 ALL = (
     "rolled back", "savepoints kept", "savepoints rolled back", "long transactions", "claims of late jobs",
-    "key was taken",
+    "retried together", "key was taken",
     "stale reports", "repeated settles", "requests repeated", "claims named twice", "follow-ups",
     "deliveries lost with their executor", "promoted", "moved", "canceled", "wishes to cancel", "dead", "retried",
     "dead letters in the end", "pauses", "floors raised", "partitions made", "numbers burnt", "claims pruned",
@@ -116,7 +116,7 @@ class Crowd:
             line.read("select pulse.promote(10000)")
             if batches := claimer.claim(500, 4_194_304):
                 claimer.settle(batches, ["1" * len(batch) for batch in batches])
-            elif not line.ask("select exists (select from pulse.delayed)"):
+            elif not line.ask("select exists (select from pulse.delayed) or exists (select from pulse.retrying)"):
                 return
 
     def _threads(self, roles: Sequence[tuple[Role, int]], is_over: Callable[[], bool]) -> list[threading.Thread]:

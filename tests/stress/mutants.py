@@ -98,7 +98,7 @@ MUTANTS = (
     ),
     Mutant(
         "an idle lane's cursor moved to the next xid, past transactions that its snapshot does not know",
-        (LOST, TWICE),
+        (LOST, TWICE, STATES),  # the last, because one of the two may fail
         (("k.x := greatest((pg_snapshot_xmax(snap)::text::numeric - 1)::text::xid8, k.x);", "perform pg_sleep(0.005);\n  k.x := greatest(pg_current_xact_id(), k.x);"),),
     ),
     Mutant(
@@ -109,6 +109,21 @@ MUTANTS = (
     Mutant(
         "a partition dropped although a job in it is leased",
         (BLANK, REFUSED),
-        (("u.seq < p.upper_seq and get_bit(l.open, u.ord::integer - 1) = 1);", "u.seq < p.upper_seq and false);"),),
+        (("u.seq < p.upper_seq and get_bit(l.open, u.ord::integer - 1) = 1\n", "u.seq < p.upper_seq and false\n"),),
+    ),
+    Mutant(
+        "a partition dropped although a job in it waits to be claimed once more",
+        (BLANK, REFUSED),
+        (("unnest(t.seqs[t.taken + 1 :]) u(seq) where u.seq >= p.lower_seq and u.seq < p.upper_seq);", "unnest(t.seqs[t.taken + 1 :]) u(seq) where false);"),),
+    ),
+    Mutant(
+        "those that waited together claimed, and left where they waited",
+        (TWICE, STATES),
+        (
+            ("      delete from pulse.retrying r where r.id = t.id;\n", "      null;\n"),
+            ("create unique index claim_retrying", "create index claim_retrying"),
+            ("  unique (queue, priority, lane, n) ", "  check (true) "),
+            ("create index claim_cursor ", "create index claim_n on pulse.claim (queue, priority, lane, n); create index claim_cursor "),
+        ),
     ),
 )  # fmt: skip

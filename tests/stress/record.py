@@ -51,7 +51,9 @@ class Seen:
     dead: Counter[str] = field(default_factory=Counter)
     crashed: Counter[str] = field(default_factory=Counter)
     retried: Counter[str] = field(default_factory=Counter)  # dead letters that were given another life
-    deliveries: Counter[int] = field(default_factory=Counter)  # by number in the log
+    deliveries: Counter[tuple[int, int]] = field(
+        default_factory=Counter
+    )  # by number in the log, and row to be retried from
     last_seq: dict[str, int] = field(default_factory=dict)  # of the delivery that was settled
     dropped: list[range] = field(default_factory=list)  # numbers whose partition was dropped
     did: Counter[str] = field(default_factory=Counter)  # what happened how often, to see that enough did

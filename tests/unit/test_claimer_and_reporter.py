@@ -104,7 +104,7 @@ class Claiming:
         answers: dict[str, list[Row]] = {
             "look": [(b"f", b"{}", b"f", b"0", None, b"t", b"t", None, None)],
             "park": [(b"700",)],
-            "promote": [(b"0", None)],
+            "promote": [(b"f", None)],
         }
         self.line.answer(*answers.get(self.line.questions[0].name, []))
 

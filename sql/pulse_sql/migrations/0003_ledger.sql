@@ -38,6 +38,9 @@ create table pulse.claim (
   low_x    xid8,                                -- oldest transaction in a batch that holds late rows
   ids      uuid[]      not null,
   seqs     bigint[]    not null,
+  retrying bigint,                              -- the row of pulse.retrying that these jobs were taken from, behind the first s of it.
+  attempt  smallint,                            --   Such a claim is beside the lane's order (n is negative, x is 0), and its attempt
+  charged  smallint,                            --   and charged are not those that the log says
   unique (queue, priority, lane, n)             -- two claims can never follow the same predecessor
 );
 -- Random bytes, and numbers that cost more to compress than to write: a fifth of a claim's time.
@@ -46,6 +49,7 @@ create index claim_cursor  on pulse.claim (queue, priority, lane, x, s);
 create index claim_late    on pulse.claim (queue, priority, lane, n, low_x) where low_x is not null;
 create index claim_request on pulse.claim (executor, request);
 create index claim_at      on pulse.claim (at);
+create unique index claim_retrying on pulse.claim (retrying, s) where retrying is not null;    -- nor can two claims take the same part
 
 -- One row per live batch. Bit i is job ids[i + 1], not settled yet; a missing row or bit is the fence.
 create table pulse.lease (

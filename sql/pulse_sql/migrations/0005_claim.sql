@@ -21,14 +21,14 @@ begin
 end $$;
 
 -- lanes_with_work: the lanes of these queues in which a claim would find something, best first. Only a hint, as it takes no
--- lock: a claim looks again under the lane's lock.
+-- lock: a claim looks again under the lane's lock. fresh: in the log; due: some that waited together to be retried.
 --
 -- sent by   claim, look
 -- takes     queues and shares (which queue comes first: request number modulo the sum of the shares), low: lowest
 --           priority first
--- index     claim's unique key, log_lane; two probes per lane
+-- index     claim's unique key, log_lane, retrying_lane; two or three probes per lane
 create function pulse.lanes_with_work(queues text[], shares integer[], request bigint, low boolean)
-  returns table (queue text, priority smallint, lane smallint, siblings bigint)
+  returns table (queue text, priority smallint, lane smallint, siblings bigint, fresh boolean, due boolean)
   language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
@@ -36,6 +36,8 @@ declare
   -- Below all floors of these lanes. As a value that is known before the question below begins, it keeps partitions from
   -- being opened at all; a floor that comes out of a join only keeps them from being read (200 partitions: 2 ms a poll).
   bottom bigint;
+  moment constant timestamptz := pulse.now();
+  some_due constant boolean := exists (select from pulse.retrying t where t.run_at <= moment);
 begin
   select min(least(k.floor_s, (select min(o) from unnest(k.late_s) o))) into bottom
     from unnest(queues) w(name) join pulse.lane l on l.queue = w.name
@@ -51,25 +53,35 @@ begin
      where not exists (select from pulse.queue q where q.name = w.name and q.paused_at is not null)
        and not exists (select from pulse.dispatch d where d.paused_at is not null)),
   first as materialized (select min(w.ord) as ord from wanted w where w.upto > request % w.total)
-  select l.queue, l.priority, l.lane, count(*) over (partition by l.queue, l.priority) as siblings
-    from wanted w
-    join pulse.lane l on l.queue = w.name
-    left join lateral (
-      select c.x, c.s, c.floor_s, c.late_x, c.late_s from pulse.claim c
-       where c.queue = l.queue and c.priority = l.priority and c.lane = l.lane order by c.n desc limit 1) k on true
-   where exists (
-           select from pulse.log j
-            where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
-              and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane
-              and (j.xid, j.seq) > (coalesce(k.x, '0'), coalesce(k.s, 0)) and j.seq > coalesce(k.floor_s, 0) and j.seq > bottom)
-      or (k.late_x <> '{}' and (
-           select count(*) >= 8 or count(*) = cardinality(k.late_x) or bool_or(exists (
-                    select from pulse.log j
-                     where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
-                       and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s and j.seq > bottom))
-             from unnest(k.late_x, k.late_s) o(x, s)
-            where pg_visible_in_snapshot(o.x, (select now from snapshot))))
-   order by (w.ord < (select ord from first)), w.ord, case when low then l.priority else -l.priority end, (l.lane + request) % 1024;
+  select a.queue, a.priority, a.lane, count(*) over (partition by a.queue, a.priority) as siblings, a.fresh, a.due
+    from (
+      select l.queue, l.priority, l.lane, w.ord,
+             exists (
+               select from pulse.log j
+                where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
+                  and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane
+                  and (j.xid, j.seq) > (coalesce(k.x, '0'), coalesce(k.s, 0)) and j.seq > coalesce(k.floor_s, 0) and j.seq > bottom)
+             or (k.late_x <> '{}' and (
+               select count(*) >= 8 or count(*) = cardinality(k.late_x) or bool_or(exists (
+                        select from pulse.log j
+                         where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
+                           and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s and j.seq > bottom))
+                 from unnest(k.late_x, k.late_s) o(x, s)
+                where pg_visible_in_snapshot(o.x, (select now from snapshot)))) as fresh,
+             coalesce(t.queue = l.queue and t.priority = l.priority and t.lane = l.lane and t.run_at <= moment, false) as due
+        from wanted w
+        join pulse.lane l on l.queue = w.name
+        left join lateral (
+          select c.x, c.s, c.floor_s, c.late_x, c.late_s from pulse.claim c
+           where c.queue = l.queue and c.priority = l.priority and c.lane = l.lane order by c.n desc limit 1) k on true
+        -- In the order of one index only: by another one it could wade through what is due in all other lanes.
+        left join lateral (
+          select r.queue, r.priority, r.lane, r.run_at from pulse.retrying r
+           where some_due and (r.queue, r.priority, r.lane) >= (l.queue, l.priority, l.lane)
+           order by r.queue, r.priority, r.lane, r.run_at limit 1) t on true
+      offset 0) a
+   where a.fresh or a.due
+   order by (a.ord < (select ord from first)), a.ord, case when low then a.priority else -a.priority end, (a.lane + request) % 1024;
 end $$;
 
 -- claim: lease ready jobs of these queues to one executor, most urgent first; every tenth request starts at the lowest
@@ -77,7 +89,7 @@ end $$;
 --
 -- sent by   claimer, on demand; the first write of a READ COMMITTED transaction, or it is refused
 -- takes     executor, request: asked again, the same batches; slots: jobs at most; bytes: of arguments at most, but one job
--- returns   one row per lane claimed: claim id, token, lane, number of jobs, and the jobs as one JSON array in the order of
+-- returns   one row per batch, of one lane each: claim id, token, lane, number of jobs, and the jobs as one JSON array in the order of
 --           their positions, or null where they would make it more than 128 KiB in all (pulse.fetch them after the commit: a
 --           client that stops reading would hold the lanes). A row with n = -1 and no claim: a lane with work was busy, ask
 --           again in a millisecond.
@@ -90,9 +102,11 @@ create function pulse.claim(executor bigint, request bigint, queues text[], shar
 declare
   drawn    bigint;
   r        record;
+  part     record;
+  share    integer;
+  retried  boolean;
   remains  integer := slots;
   busy     boolean := false;
-  left_bytes integer;
   room     integer := 131072;
   began    timestamptz;
 begin
@@ -124,17 +138,26 @@ begin
       busy := true;
       continue;
     end if;
-    select b.claim, b.token, r.queue, r.priority, r.lane, b.n, b.jobs, bytes - b.size
-      from pulse.claim_lane(executor, request, r.queue, r.priority, r.lane,
-                            ceil(remains::numeric / greatest(r.siblings, 1))::integer, bytes, drawn) b
-      into claim, token, queue, priority, lane, n, jobs, left_bytes;
-    continue when claim is null;
-    remains := remains - n;
-    bytes := left_bytes;
-    -- A backend sends its answer before it commits: all of it must fit where a client that stopped reading leaves it.
-    if octet_length(jobs) > room then jobs := null; end if;
-    room := room - coalesce(octet_length(jobs), 0);
-    return next;
+    share := ceil(remains::numeric / greatest(r.siblings, 1));
+    foreach retried in array array[true, false] loop
+      -- Those that waited to be retried come with every fourth request of a lane that has others: by then as many are due as make a batch.
+      continue when share <= 0 or bytes <= 0 or not case when retried then r.due and (not r.fresh or request % 4 = 3) else r.fresh end;
+      for part in
+        select b.* from pulse.claim_retrying(executor, request, r.queue, r.priority, r.lane, share, bytes) b where retried
+        union all
+        select b.* from pulse.claim_lane(executor, request, r.queue, r.priority, r.lane, share, bytes, drawn) b where not retried
+      loop
+        continue when part.claim is null;
+        claim := part.claim; token := part.token; queue := r.queue; priority := r.priority; lane := r.lane; n := part.n;
+        remains := remains - n;
+        share := share - n;
+        bytes := bytes - part.size;
+        -- A backend sends its answer before it commits: all of it must fit where a client that stopped reading leaves it.
+        jobs := case when octet_length(part.jobs) <= room then part.jobs end;
+        room := room - coalesce(octet_length(jobs), 0);
+        return next;
+      end loop;
+    end loop;
   end loop;
   if remains = slots then
     if busy then
@@ -238,6 +261,61 @@ begin
   jobs := case when size <= 131072 then '[' || jobs || ']' end;
 end $$;
 
+-- claim_retrying: take jobs of one lane that waited together and are due. The caller holds the lane's lock, under which alone rows of
+-- pulse.retrying are taken from or changed.
+--
+-- sent by   claim
+-- takes     bytes: counted at 2 KiB a job, as larger ones do not wait here
+-- returns   a batch per row of pulse.retrying, those due first; the last one may be cut, and its rest waits on
+-- index     retrying_lane; log_id in the partitions that the row names
+create function pulse.claim_retrying(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer)
+  returns table (claim bigint, token uuid, n integer, jobs text, size bigint)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off
+  set enable_mergejoin = off set jit = off set plan_cache_mode = force_generic_plan as $$
+declare
+  moment constant timestamptz := pulse.now();
+  t      pulse.retrying;
+  first  bigint;                                 -- their numbers, known before the question begins: see close
+  last   bigint;
+  whole  boolean;
+begin
+  slots := least(slots, greatest(bytes / 2048, 1));
+  for t in
+    select r.* from pulse.retrying r
+     where (r.queue, r.priority, r.lane) >= (claim_retrying.queue, claim_retrying.priority, claim_retrying.lane)
+       and (r.queue, r.priority, r.lane) <= (claim_retrying.queue, claim_retrying.priority, claim_retrying.lane) and r.run_at <= moment
+     order by r.queue, r.priority, r.lane, r.run_at, r.id limit 32
+  loop
+    n := least(slots, cardinality(t.ids) - t.taken);
+    if t.taken + n = cardinality(t.ids) then
+      delete from pulse.retrying r where r.id = t.id;
+    else
+      update pulse.retrying r set taken = t.taken + claim_retrying.n where r.id = t.id;
+    end if;
+    t.ids := t.ids[t.taken + 1 : t.taken + n];
+    t.seqs := t.seqs[t.taken + 1 : t.taken + n];
+    insert into pulse.claim as c (token, executor, request, at, queue, priority, lane, n, x, s, late_x, late_s, floor_s, next_x, next_s, ids, seqs, retrying, attempt, charged)
+      values (gen_random_uuid(), claim_retrying.executor, claim_retrying.request, moment, t.queue, t.priority, t.lane,
+              -(t.id * 1048576 + t.taken), '0', t.taken, '{}', '{}', 0, '0', 0, t.ids, t.seqs, t.id, t.attempt, t.charged)
+      returning c.id, c.token into claim, token;
+    insert into pulse.lease (claim, token, executor, open)
+      values (claim_retrying.claim, claim_retrying.token, claim_retrying.executor, repeat('1', n)::bit varying);
+    select min(q), max(q) into first, last from unnest(t.seqs) q;
+    select string_agg(pulse.wire(j.id, j.kind, j.args, t.attempt, t.charged, j.max_attempts, j.suspect, j.tenant, j.project, j.key,
+                                 j.schedule_id, j.occurrence, j.options, j.trace, j.meta), ',' order by u.ord),
+           sum(pulse.size_of(j.args, j.meta)), count(*) = claim_retrying.n
+      into jobs, size, whole
+      from unnest(t.ids, t.seqs) with ordinality u(id, seq, ord)
+      join pulse.log j on j.id = u.id and j.seq = u.seq
+     where j.id = any (t.ids) and j.seq between first and last;
+    jobs := case when whole then '[' || jobs || ']' end;       -- else fetch says which are not there
+    slots := slots - n;
+    return next;
+    exit when slots <= 0;
+  end loop;
+end $$;
+
 -- write_claim: append `k`, the lane's next cursor, to the ledger, and lease its jobs if it has any.
 --
 -- returns   the claim's id
@@ -318,8 +396,8 @@ create function pulse.fetch(claim bigint, token uuid) returns text
   select '[' || string_agg(coalesce(j.wire, 'null'), ',' order by u.ord) || ']'
     from pulse.claim c, unnest(c.ids, c.seqs) with ordinality u(id, seq, ord)
     left join lateral (
-      select pulse.wire(d.id, d.kind, d.args, d.attempt, d.charged, d.max_attempts, d.suspect, d.tenant, d.project, d.key,
-                        d.schedule_id, d.occurrence, d.options, d.trace, d.meta) as wire
+      select pulse.wire(d.id, d.kind, d.args, coalesce(c.attempt, d.attempt), coalesce(c.charged, d.charged), d.max_attempts, d.suspect,
+                        d.tenant, d.project, d.key, d.schedule_id, d.occurrence, d.options, d.trace, d.meta) as wire
         from pulse.log d where d.id = u.id and d.seq = u.seq) j on true
    where c.id = $1 and exists (select from pulse.lease l where l.claim = $1 and l.token = $2)
 $$;

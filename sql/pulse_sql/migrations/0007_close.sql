@@ -56,6 +56,11 @@ exception when others then
   return 0;
 end $$;
 
+-- step_up: a delay a little longer, by a sixteenth and by a second at most, so that many that are nearly the same become one.
+create function pulse.step_up(delay interval) returns interval language sql immutable parallel safe
+  return ceil(date_part('epoch', delay) / least(2 ^ floor(ln(date_part('epoch', delay) / 16) / ln(2::float8)), 1))
+       * least(2 ^ floor(ln(date_part('epoch', delay) / 16) / ln(2::float8)), 1) * interval '1 s';
+
 -- close: end deliveries that did not succeed. Set-based; an entry that is not ours (any more) changes nothing.
 --
 -- sent by   reporter; and fail, snooze, release, reap
@@ -93,28 +98,36 @@ begin
   return total;
 end $$;
 
+-- What is to become of a delivery that was closed.
+create type pulse.verdict as (
+  status text, run_at timestamptz, ending text, error text, id uuid, submitted_at timestamptz, lane_id bigint, priority smallint, lane smallint,
+  attempt smallint, attempt_next smallint, charged_now smallint, max_attempts smallint, suspect_next boolean, queue text, kind text, args json,
+  tenant text, project text, key text, schedule_id uuid, occurrence timestamptz, at_most_once boolean, options json, trace text, meta json);
+
 -- close_held: the same, with the leases locked.
 --
 -- sent by   close, whose settings its plans need
 -- takes     first, last: the jobs have such numbers; careful: some may be delayed already. (Asking about each, as ON CONFLICT
 --           does, costs 1.4 µs a job; so it is asked only when an insert was refused.)
 --
--- Of the parts that are rarely needed none is run unless `sums` says so: each would read all verdicts again.
+-- Failed jobs that have nothing rare and are to be tried again soon wait together, if there are eight or more that have the lane, the
+-- attempt and (rounded up a little) the moment in common: a row of pulse.retrying for all of them, and nothing more in the log. All
+-- others are left to close_rest, because every part of a statement costs its beginning, whether it has anything to do or not.
 create function pulse.close_held(
   claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[],
   first bigint, last bigint, careful boolean)
   returns bigint language plpgsql set search_path = pg_catalog, pg_temp set enable_nestloop = off as $$
 declare
   moment constant timestamptz := pulse.now();
-  wished constant boolean := exists (select from pulse.cancel_request);
   total  bigint;
+  rest   pulse.verdict[];
 begin
   with held as materialized (                   -- once per claim; || makes copies of the arrays that are not fetched again per job
-    select l.claim, l.token, l.executor, l.open, c.ids || '{}'::uuid[] as ids, c.seqs || '{}'::bigint[] as seqs
-      from pulse.lease l, lateral (select c.ids, c.seqs from pulse.claim c where c.id = l.claim offset 0) c
+    select l.claim, l.token, l.executor, l.open, c.ids || '{}'::uuid[] as ids, c.seqs || '{}'::bigint[] as seqs, c.attempt, c.charged
+      from pulse.lease l, lateral (select c.ids, c.seqs, c.attempt, c.charged from pulse.claim c where c.id = l.claim offset 0) c
      where l.claim = any (claims)),
   ours as materialized (
-    select distinct on (e.claim, e.pos) e.claim, e.pos, e.ending, e.delay_ms, e.error, e.took_us, h.executor,
+    select distinct on (e.claim, e.pos) e.claim, e.pos, e.ending, e.delay_ms, e.error, e.took_us, h.executor, h.attempt, h.charged,
            h.ids[e.pos + 1] as id, h.seqs[e.pos + 1] as seq
       from (select unnest(claims) as claim, unnest(tokens) as token, unnest(positions) as pos, unnest(endings) as ending,
                    unnest(delays_ms) as delay_ms, unnest(errors) as error, unnest(took_us) as took_us, generate_subscripts(claims, 1) as ord) e
@@ -129,71 +142,125 @@ begin
     delete from pulse.lease l using rests r where l.claim = any (claims) and l.claim = r.claim and bit_count(r.open) = 0),
   cleared as (
     update pulse.lease l set open = r.open from rests r where l.claim = any (claims) and l.claim = r.claim and bit_count(r.open) > 0),
+  -- From here on `case`, failures first, where `in` would ask for less but compare for longer.
   ended as not materialized (
-    select o.claim, o.executor, o.ending, o.delay_ms, o.error, o.took_us, j.*,
-           j.charged + (o.ending in ('fail', 'crash', 'dead'))::integer as charged_now,
-           least(j.attempt + (o.ending not in ('put_off', 'release'))::integer, 32767) as attempt_next,
+    select o.claim, o.executor, o.ending, o.delay_ms, o.error, o.took_us, a.attempt,
+           j.id, j.seq, j.submitted_at, j.lane_id, j.priority, j.lane, j.max_attempts, j.queue, j.kind, j.args, j.tenant, j.project, j.key,
+           j.schedule_id, j.occurrence, j.options, j.trace, j.meta,
+           (a.charged + case o.ending when 'fail' then 1 when 'crash' then 1 when 'dead' then 1 else 0 end)::smallint as charged_now,
+           least(a.attempt + case o.ending when 'fail' then 1 when 'put_off' then 0 when 'release' then 0 else 1 end, 32767)::smallint as attempt_next,
            case when j.schedule_id is not null then coalesce(j.options ->> 'at_most_once', '') = 'true' else false end as at_most_once,
-           j.suspect or o.ending in ('suspect', 'crash') or (o.ending = 'lost' and j.attempt - j.charged >= 3) as suspect_next,
-           case when o.ending = 'put_off' then pulse.put_off_again(j.options) else j.options end as options_next
+           j.suspect or case o.ending when 'fail' then false when 'suspect' then true when 'crash' then true
+                                      when 'lost' then a.attempt - a.charged >= 3 else false end as suspect_next,
+           case when o.ending = 'put_off' then pulse.put_off_again(j.options) else j.options end as options_next,
+           case when o.ending = 'fail' and o.delay_ms is not null then least(greatest(o.delay_ms, 0), 31622400000) * interval '1 ms'
+                when o.ending in ('lost', 'suspect', 'release') then interval '0'
+                when o.delay_ms is not null then least(greatest(o.delay_ms, 0), 31622400000) * interval '1 ms'
+                when o.ending in ('fail', 'crash') then pulse.backoff(j.options, a.charged + 1)
+                when o.ending = 'put_off' then least(60, 2 ^ pulse.times_put_off(j.options)) * (0.9 + 0.2 * random()) * interval '1 s'
+                else interval '1 s' end as delay
       from ours o
       join pulse.log j on j.id = o.id and j.seq = o.seq
-     where j.id = any (array(select i.id from ours i)) and j.seq between first and last),
+      cross join lateral (select coalesce(o.attempt, j.attempt) as attempt, coalesce(o.charged, j.charged) as charged) a
+     where j.id = any (array(select i.id from ours i)) and j.seq between first and last
+    offset 0),
   verdicts as materialized (
-    select case when e.ending = 'cancel' then 'CANCELED'
-                when e.ending = 'dead' or (e.ending in ('fail', 'crash') and e.charged_now >= e.max_attempts)
+    select case when e.ending = 'fail' then case when e.charged_now >= e.max_attempts then 'DEAD_LETTERED' end
+                when e.ending = 'cancel' then 'CANCELED'
+                when e.ending = 'dead' or (e.ending = 'crash' and e.charged_now >= e.max_attempts)
                   or (e.ending = 'crash' and 2 <= (select count(*) from pulse.failure f where f.id = e.id and f.ending = 'crash'))
                   or (e.ending in ('lost', 'suspect') and e.at_most_once) then 'DEAD_LETTERED' end as status,
-           moment + case when e.ending in ('lost', 'suspect', 'release') then interval '0'
-                         when e.delay_ms is not null then least(greatest(e.delay_ms, 0), 31622400000) * interval '1 ms'
-                         when e.ending in ('fail', 'crash') then pulse.backoff(e.options, e.charged_now)
-                         when e.ending = 'put_off' then least(60, 2 ^ pulse.times_put_off(e.options)) * (0.9 + 0.2 * random()) * interval '1 s'
-                         else interval '1 s' end as run_at,
+           moment + e.delay as run_at,
+           case when e.ending = 'fail' and e.charged_now < e.max_attempts and e.attempt < 32767 and e.delay > interval '0' and e.delay <= interval '10 min'
+                 and not e.suspect_next and num_nonnulls(e.key, e.schedule_id) = 0 and pulse.size_of(e.args, e.meta) <= 2048
+                then moment + pulse.step_up(e.delay) end as together_at,
            e.*
       from ended e),
-  sums as materialized (
-    select count(*) as n, bool_or(v.status is not null) as ended, bool_or(v.status is not null and num_nonnulls(v.key, v.schedule_id) > 0) as keyed,
-           bool_or(v.schedule_id is not null) as scheduled,
-           bool_or(v.status is null and v.run_at = moment) as at_once
-      from verdicts v),
+  together as materialized (
+    select nextval('pulse.retrying_id_seq') as id, g.*
+      from (select v.queue, v.priority, v.lane, v.attempt_next, v.charged_now, v.together_at,
+                   array_agg(v.id order by v.seq) as ids, array_agg(v.seq order by v.seq) as seqs
+              from verdicts v where v.together_at is not null
+             group by v.queue, v.priority, v.lane, v.attempt_next, v.charged_now, v.together_at having count(*) >= 8) g),
+  waiting as (
+    insert into pulse.retrying (id, run_at, queue, priority, lane, attempt, charged, ids, seqs)
+      select t.id, t.together_at, t.queue, t.priority, t.lane, t.attempt_next, t.charged_now, t.ids, t.seqs from together t),
   history as (
-    insert into pulse.failure (id, attempt, charged, ending, claim, executor, at, took_us, error)
-      select v.id, v.attempt, v.charged_now, v.ending, v.claim, v.executor, moment, v.took_us, v.error
-        from verdicts v where v.ending not in ('put_off', 'release')),
-  finished as (
+    insert into pulse.failure (id, attempt, charged, ending, claim, executor, at, took_us, error, retrying)
+      select v.id, v.attempt, v.charged_now, v.ending, v.claim, v.executor, moment, v.took_us, v.error, t.id
+        from verdicts v left join together t
+          on t.together_at = v.together_at and t.queue = v.queue and t.priority = v.priority and t.lane = v.lane
+         and t.attempt_next = v.attempt_next and t.charged_now = v.charged_now
+       where case v.ending when 'fail' then true when 'put_off' then false when 'release' then false else true end)
+  select count(*), array_agg((v.status, v.run_at, v.ending, v.error, v.id, v.submitted_at, v.lane_id, v.priority, v.lane, v.attempt, v.attempt_next,
+                              v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id,
+                              v.occurrence, v.at_most_once, v.options_next, v.trace, v.meta)::pulse.verdict) filter (where t.id is null)
+    into total, rest
+    from verdicts v left join together t
+      on t.together_at = v.together_at and t.queue = v.queue and t.priority = v.priority and t.lane = v.lane
+     and t.attempt_next = v.attempt_next and t.charged_now = v.charged_now;
+  if rest is not null then
+    perform pulse.close_rest(rest, moment, careful);
+  end if;
+  -- Wishes to cancel what runs no longer.
+  if exists (select from pulse.cancel_request) then
+    delete from pulse.cancel_request r
+     where r.claim = any (claims) and not exists (select from pulse.lease l where l.claim = r.claim and get_bit(l.open, r.pos) = 1);
+  end if;
+  return total;
+end $$;
+
+-- close_rest: what becomes of those that do not wait together: outcomes, delayed jobs, deliveries that run again at once.
+--
+-- sent by   close_held
+create function pulse.close_rest(verdicts pulse.verdict[], moment timestamptz, careful boolean) returns void
+  language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  ended     boolean;
+  keyed     uuid[];
+  scheduled boolean;
+  at_once   boolean;
+  later     boolean;
+begin
+  select bool_or(v.status is not null), array_agg(v.id) filter (where v.status is not null and num_nonnulls(v.key, v.schedule_id) > 0),
+         bool_or(v.schedule_id is not null), bool_or(v.status is null and v.run_at = moment), bool_or(v.status is null and v.run_at > moment)
+    into ended, keyed, scheduled, at_once, later
+    from unnest(verdicts) v;
+  if ended then
     insert into pulse.outcome (id, status, at, reason, submitted_at, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
       select v.id, v.status, moment, v.error, v.submitted_at, v.priority, v.lane, v.attempt, v.charged_now, v.max_attempts, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id, v.occurrence, v.options, v.trace, v.meta
-        from verdicts v where (select s.ended from sums s) and v.status is not null
-      on conflict (id) do nothing),
-  freed as (
-    select pulse.free_keys(array(select v.id from verdicts v where v.status is not null and num_nonnulls(v.key, v.schedule_id) > 0)) from sums s where s.keyed),
-  counted as (                                  -- by the ledger, and not by what a producer may have said
+        from unnest(verdicts) v where v.status is not null
+      on conflict (id) do nothing;
+  end if;
+  if keyed is not null then
+    perform pulse.free_keys(keyed);
+  end if;
+  if scheduled then                               -- by the ledger, and not by what a producer may have said
     insert into pulse.schedule_ending (schedule_id, occurrence, at, ending, error)
       select v.schedule_id, v.occurrence, moment,
              case when v.status is null then 'failed' when v.status = 'CANCELED' then 'canceled' when v.at_most_once and v.ending <> 'fail' then 'lost' else 'dead' end, left(v.error, 2000)
-        from verdicts v
-       where (select s.scheduled from sums s) and v.schedule_id is not null and v.ending not in ('put_off', 'release', 'snooze')
-         and v.schedule_id = (select o.schedule_id from pulse.occurrence o where o.job_id = v.id limit 1)),
-  unwished as (
-    delete from pulse.cancel_request r using verdicts v where wished and r.id = v.id and r.claim = v.claim),
-  later as (
+        from unnest(verdicts) v
+       where v.schedule_id is not null and v.ending not in ('put_off', 'release', 'snooze')
+         and v.schedule_id = (select o.schedule_id from pulse.occurrence o where o.job_id = v.id limit 1);
+  end if;
+  if later and not careful then
     insert into pulse.delayed (id, run_at, submitted_at, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-      select v.id, v.run_at, v.submitted_at, v.priority, v.lane, v.attempt_next, v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id, v.occurrence, v.options_next, v.trace, v.meta
-        from verdicts v where not careful and v.status is null and v.run_at > moment),
-  later_with_care as (
+      select v.id, v.run_at, v.submitted_at, v.priority, v.lane, v.attempt_next, v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id, v.occurrence, v.options, v.trace, v.meta
+        from unnest(verdicts) v where v.status is null and v.run_at > moment;
+  elsif later then
     insert into pulse.delayed (id, run_at, submitted_at, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-      select v.id, v.run_at, v.submitted_at, v.priority, v.lane, v.attempt_next, v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id, v.occurrence, v.options_next, v.trace, v.meta
-        from verdicts v where careful and v.status is null and v.run_at > moment
-      on conflict (id) do nothing),
-  again as (
-    insert into pulse.log (submitted_at, id, lane_id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-      select v.submitted_at, v.id, v.lane_id, v.priority, v.lane, v.attempt_next, v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id, v.occurrence, v.options_next, v.trace, v.meta
-        from verdicts v where (select s.at_once from sums s) and v.status is null and v.run_at = moment
-      returning id, seq),
-  seats as (
-    insert into pulse.place (id, seq) select a.id, a.seq from again a)
-  select s.n + 0 * (select count(*) from freed) into total from sums s;
-  return total;
+      select v.id, v.run_at, v.submitted_at, v.priority, v.lane, v.attempt_next, v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id, v.occurrence, v.options, v.trace, v.meta
+        from unnest(verdicts) v where v.status is null and v.run_at > moment
+      on conflict (id) do nothing;
+  end if;
+  if at_once then
+    with again as (
+      insert into pulse.log (submitted_at, id, lane_id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+        select v.submitted_at, v.id, v.lane_id, v.priority, v.lane, v.attempt_next, v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id, v.occurrence, v.options, v.trace, v.meta
+          from unnest(verdicts) v where v.status is null and v.run_at = moment
+        returning id, seq)
+    insert into pulse.place (id, seq) select a.id, a.seq from again a;
+  end if;
 end $$;
 
 -- close_following: close, and enqueue what these jobs asked for among [[claim, position, job], …]: with their ending or not at

@@ -57,24 +57,61 @@ begin
    order by c.n limit 1;
 end $$;
 
--- state_of: how this delivery, the newest of a job that is neither delayed nor ended otherwise, stands.
-create function pulse.state_of(j pulse.log, out status text, out executor bigint, out started_at timestamptz, out finished_at timestamptz)
+-- retry_of: the delivery of a job that came after this one, its newest in the log, without being written to it: where it waits
+-- (run_at), or which claim took it. Nothing if there is none.
+--
+-- index     failure_id, claim_retrying
+create function pulse.retry_of(j pulse.log, out retrying bigint, out attempt smallint, out charged smallint, out run_at timestamptz,
+                               out claim bigint, out pos integer, out executor bigint, out at timestamptz)
+  language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+declare
+  f pulse.failure;
+begin
+  select x.* into f from pulse.failure x where x.id = j.id order by x.attempt desc limit 1;
+  if f.retrying is null or f.attempt < j.attempt then return; end if;
+  select t.id, t.attempt, t.charged, t.run_at into retrying, attempt, charged, run_at
+    from pulse.retrying t where t.id = f.retrying and array_position(t.seqs, j.seq) > t.taken;
+  if found then return; end if;
+  select c.retrying, c.attempt, c.charged, c.id, array_position(c.seqs, j.seq) - 1, c.executor, c.at
+    into retrying, attempt, charged, claim, pos, executor, at
+    from pulse.claim c where c.retrying = f.retrying and j.seq = any (c.seqs);
+end $$;
+
+-- state_of: how a job stands that is neither delayed nor ended otherwise, and whose newest delivery in the log is this one.
+create function pulse.state_of(j pulse.log, out status text, out attempt smallint, out charged smallint, out run_at timestamptz,
+                               out claim bigint, out pos integer, out executor bigint, out started_at timestamptz, out finished_at timestamptz)
   language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off as $$
 declare
   c record;
 begin
+  attempt := j.attempt;
+  charged := j.charged;
   if pulse.is_pending(j) then
     status := case when j.charged > 0 then 'RETRYING' else 'PENDING' end;
     return;
   end if;
   c := pulse.claim_of(j);
-  executor := c.executor;
-  started_at := c.at;
-  if exists (select from pulse.lease l where l.claim = c.claim and get_bit(l.open, c.pos) = 1) then
-    status := 'RUNNING';
-  else
+  for again in 0 .. 1 loop
+    claim := c.claim;
+    pos := c.pos;
+    executor := c.executor;
+    started_at := c.at;
+    if exists (select from pulse.lease l where l.claim = c.claim and get_bit(l.open, c.pos) = 1) then
+      status := 'RUNNING';
+      return;
+    end if;
     status := 'COMPLETED';
     finished_at := (select d.at from pulse.done d where d.claim = c.claim and get_bit(d.mask, c.pos) = 1);
+    exit when again = 1 or finished_at is not null;
+    -- It ended otherwise, and neither waits on its own nor is in the log again: it waits with others, or was claimed from there.
+    c := pulse.retry_of(j);
+    exit when c.retrying is null;
+    attempt := c.attempt;
+    charged := c.charged;
+    run_at := c.run_at;
+  end loop;
+  if run_at is not null then
+    status := 'RETRYING';
   end if;
 end $$;
 
@@ -91,8 +128,8 @@ create view pulse.jobs as
          null, d.schedule_id, d.occurrence, d.key, d.trace, d.meta
     from pulse.delayed d
   union all
-  select j.id, j.tenant, j.project, j.queue, j.kind, j.args, j.priority, s.status, j.attempt, j.charged, j.max_attempts, j.submitted_at,
-         null, s.started_at, s.finished_at,
+  select j.id, j.tenant, j.project, j.queue, j.kind, j.args, j.priority, s.status, s.attempt, s.charged, j.max_attempts, j.submitted_at,
+         s.run_at, s.started_at, s.finished_at,
          (select f.error from pulse.failure f where f.id = j.id order by f.attempt desc limit 1),
          s.executor, j.schedule_id, j.occurrence, j.key, j.trace, j.meta
     from pulse.log j, lateral pulse.state_of(j) s
@@ -120,8 +157,8 @@ begin
       from pulse.delayed d where d.id = get.id;
   if found then return; end if;
   return query
-    select j.id, j.tenant::text, j.project::text, j.queue::text, j.kind::text, j.args::json, j.priority::smallint, s.status, j.attempt::smallint, j.charged::smallint, j.max_attempts::smallint, j.submitted_at,
-           null::timestamptz, s.started_at, s.finished_at,
+    select j.id, j.tenant::text, j.project::text, j.queue::text, j.kind::text, j.args::json, j.priority::smallint, s.status, s.attempt, s.charged, j.max_attempts::smallint, j.submitted_at,
+           s.run_at, s.started_at, s.finished_at,
            (select f.error from pulse.failure f where f.id = j.id order by f.attempt desc limit 1),
            s.executor, j.schedule_id, j.occurrence, j.key::text, j.trace::text, j.meta::json
       from pulse.find(get.id) j, lateral pulse.state_of(j) s;

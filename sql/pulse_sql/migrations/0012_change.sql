@@ -18,6 +18,29 @@ create function pulse.hold_lane(j pulse.log) returns void language sql set searc
   select pg_advisory_xact_lock(1886745441, pulse.lane_lock(j.queue, j.priority, j.lane))
 $$;
 
+-- set_apart: if a job waits with others to be retried, give it a row of its own among the delayed ones. The caller holds its lane.
+--
+-- takes     its newest delivery in the log
+-- returns   whether it was such a job
+create function pulse.set_apart(j pulse.log) returns boolean language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  t pulse.retrying;
+  p integer;
+begin
+  select x.* into t from pulse.retrying x where x.id = (pulse.retry_of(j)).retrying;
+  p := array_position(t.seqs, j.seq);
+  if p is null or p <= t.taken then return false; end if;
+  if cardinality(t.ids) = t.taken + 1 then
+    delete from pulse.retrying x where x.id = t.id;
+  else
+    update pulse.retrying x set ids = t.ids[: p - 1] || t.ids[p + 1 :], seqs = t.seqs[: p - 1] || t.seqs[p + 1 :] where x.id = t.id;
+  end if;
+  insert into pulse.delayed (id, run_at, submitted_at, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+    values (j.id, t.run_at, j.submitted_at, j.priority, j.lane, t.attempt, t.charged, j.max_attempts, j.suspect, j.queue, j.kind, j.args, j.tenant, j.project, j.key, j.schedule_id, j.occurrence, j.options, j.trace, j.meta)
+    on conflict on constraint delayed_pkey do nothing;
+  return true;
+end $$;
+
 -- cancel: end a job that waits, or ask the executor that runs it to. Asked again, it says the same again.
 --
 -- returns   CANCELED; RUNNING: the wish was noted and the runtime will pass it on; null: there is no such job
@@ -45,7 +68,8 @@ begin
     select g.status into now_is from pulse.get(id) g;
     if not found then return null; end if;
     if now_is in ('PENDING', 'RETRYING') then
-      -- Waits in the log, unless it left it (or came to another place) while we waited for the lane: then look again.
+      -- Waits in the log, or with others. Unless it left (or came to another place) while we waited for the lane: then look again.
+      continue when pulse.set_apart(j);
       delete from pulse.log l where l.id = cancel.id and l.seq = j.seq and pulse.is_pending(l);
       continue when not found;
       insert into pulse.outcome (id, status, at, reason, submitted_at, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
@@ -55,7 +79,7 @@ begin
     elsif now_is = 'RUNNING' then
       -- By now it may run as another delivery than the one whose lane we hold: moved, or retried, by someone else.
       select * into j from pulse.find(id);
-      c := pulse.claim_of(j);
+      c := pulse.state_of(j);
       continue when c.pos is null;
       insert into pulse.cancel_request (id, claim, pos, executor, at, by, reason)
         values (cancel.id, c.claim, c.pos, c.executor, pulse.now(), cancel.by, cancel.reason)
@@ -126,6 +150,7 @@ begin
     if now_is not in ('PENDING', 'RETRYING') then
       perform pulse.refuse_transition('move', id, now_is);
     end if;
+    continue when pulse.set_apart(j);
     delete from pulse.log l where l.id = move.id and l.seq = j.seq and pulse.is_pending(l);
     continue when not found;
     queue := coalesce(queue, j.queue);

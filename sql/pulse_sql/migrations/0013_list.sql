@@ -41,7 +41,7 @@ end $$;
 -- returns   per delivery: its attempt, claim and executor, when it was claimed and ended, how long it ran and how it ended:
 --           completed, running, an ending of pulse.close, or release: given back unstarted (put_off too; when is not known).
 --           What retention has dropped is null: first the claim's moment, then the successes; failures go last.
--- index     deliveries, claim_of, done_claim, failure_id
+-- index     deliveries, claim_of, claim_retrying, done_claim, failure_id
 create function pulse.history(id uuid)
   returns table (attempt smallint, claim bigint, claimed_at timestamptz, executor bigint, runtime text, host text,
                  ended_at timestamptz, took_us bigint, ending text, error text)
@@ -50,7 +50,10 @@ create function pulse.history(id uuid)
   set jit = off as $$
   with failed as materialized (select f.* from pulse.failure f where f.id = history.id),
   taken as materialized (
-    select j.attempt, c.* from pulse.deliveries(history.id) j, lateral pulse.claim_of(j) c where c.claim is not null),
+    select j.attempt, c.claim, c.pos, c.executor, c.at from pulse.deliveries(history.id) j, lateral pulse.claim_of(j) c where c.claim is not null
+    union all                                     -- and those that were claimed without being in the log once more
+    select c.attempt, c.id, array_position(c.ids, history.id) - 1, c.executor, c.at
+      from failed f join pulse.claim c on c.retrying = f.retrying and history.id = any (c.ids)),
   ends as (
     select f.attempt, f.claim, c.at as claimed_at, f.executor, f.at as ended_at, f.took_us, f.ending, f.error
       from failed f left join pulse.claim c on c.id = f.claim
@@ -78,10 +81,13 @@ create function pulse.last_error(id uuid) returns text language sql stable
   return (select f.error from pulse.failure f where f.id = last_error.id order by f.attempt desc limit 1);
 
 -- listed_of: a delivery in the log as a list shows it. Inlined, so that arguments are never read.
-create function pulse.listed_of(j pulse.log, status text, started_at timestamptz, finished_at timestamptz, executor bigint, after text)
+--
+-- takes     attempt, charged: null is as the log says
+create function pulse.listed_of(j pulse.log, status text, attempt smallint, charged smallint, run_at timestamptz, started_at timestamptz,
+                                finished_at timestamptz, executor bigint, after text)
   returns pulse.listed language sql stable
-  return row(j.id, status, j.queue, j.kind, j.tenant, j.project, j.priority, j.attempt, j.charged, j.max_attempts, j.submitted_at,
-             null::timestamptz, started_at, finished_at, pulse.last_error(j.id), executor, j.schedule_id, j.occurrence, j.key, after)::pulse.listed;
+  return row(j.id, status, j.queue, j.kind, j.tenant, j.project, j.priority, coalesce(listed_of.attempt, j.attempt),
+             coalesce(listed_of.charged, j.charged), j.max_attempts, j.submitted_at, run_at, started_at, finished_at, pulse.last_error(j.id), executor, j.schedule_id, j.occurrence, j.key, after)::pulse.listed;
 
 create type pulse.lane_cursor as (
   queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[]);
@@ -154,7 +160,7 @@ end;
 --
 --   status                    order                                               index
 --   PENDING                   in the log, newest first; then delayed, soonest     log_lane, delayed_queue
---   RETRYING                  in the log, failed last first; then delayed, soonest  failure_at, delayed_due
+--   RETRYING                  in the log, failed last first; then delayed, soonest  failure_at, delayed_due, retrying_due
 --   RUNNING                   claimed last first                                  lease's key
 --   COMPLETED                 settled last first; then those that a rebase kept   done_at, outcome_status, outcome_queue
 --   DEAD_LETTERED, CANCELED   ended last first                                    outcome_status, outcome_queue
@@ -252,7 +258,7 @@ declare
   seen       integer := 0;
 begin
   for c in
-    select l.claim, l.open, k.at, k.executor, k.queue, k.ids, k.seqs from pulse.lease l join pulse.claim k on k.id = l.claim
+    select l.claim, l.open, k.at, k.executor, k.queue, k.attempt, k.charged, k.ids, k.seqs from pulse.lease l join pulse.claim k on k.id = l.claim
      where l.claim <= last_claim - (before_pos = 0)::integer order by l.claim desc
   loop
     seen := seen + 1;
@@ -260,7 +266,7 @@ begin
     if c.queue = coalesce(list_running.queue, c.queue) then
       seen := seen + bit_count(c.open)::integer;
       for r in
-        select (pulse.listed_of(j, 'RUNNING', c.at, null, c.executor, 'running ' || c.claim || ' ' || u.ord - 1)).*
+        select (pulse.listed_of(j, 'RUNNING', c.attempt, c.charged, null, c.at, null, c.executor, 'running ' || c.claim || ' ' || u.ord - 1)).*
           from unnest(c.ids, c.seqs) with ordinality u(id, seq, ord) join pulse.log j on j.id = u.id and j.seq = u.seq
          where get_bit(c.open, u.ord::integer - 1) = 1 and (c.claim < last_claim or u.ord - 1 < before_pos)
            and (list_running.kind is null or j.kind = list_running.kind) and (list_running.tenant is null or j.tenant = list_running.tenant)
@@ -292,7 +298,7 @@ begin
   for c in
     -- One row per claim and moment, so that the cursor is unique even when a claim was settled twice in one instant.
     select d.at as done_at, d.claim, d.mask, 'done ' || (to_json(d.at) #>> '{}') || ' ' || d.claim || ' ' as place,
-           (d.at, d.claim) < (last_at, last_claim) as whole, k.at, k.executor, k.queue, k.ids, k.seqs
+           (d.at, d.claim) < (last_at, last_claim) as whole, k.at, k.executor, k.queue, k.attempt, k.charged, k.ids, k.seqs
       from (select m.at, m.claim, bit_or(m.mask) as mask from pulse.done m
              where m.at <= last_at and (m.at, m.claim) <= (last_at, last_claim - (before_pos = 0)::integer)
              group by m.at, m.claim order by m.at desc, m.claim desc limit reads) d
@@ -304,7 +310,7 @@ begin
     if c.queue = coalesce(list_completed.queue, c.queue) then
       seen := seen + bit_count(c.mask)::integer;
       for r in
-        select (pulse.listed_of(j, 'COMPLETED', c.at, c.done_at, c.executor, c.place || u.ord - 1)).*
+        select (pulse.listed_of(j, 'COMPLETED', c.attempt, c.charged, null, c.at, c.done_at, c.executor, c.place || u.ord - 1)).*
           from unnest(c.ids, c.seqs) with ordinality u(id, seq, ord) join pulse.log j on j.id = u.id and j.seq = u.seq
          where get_bit(c.mask, u.ord::integer - 1) = 1 and (c.whole or u.ord - 1 < before_pos)
            and (list_completed.kind is null or j.kind = list_completed.kind) and (list_completed.tenant is null or j.tenant = list_completed.tenant)
@@ -347,7 +353,7 @@ begin
          order by t.xid desc, t.seq desc limit step)
       select n.xid, n.seq, j.charged = 0 and (list_pending.kind is null or j.kind = list_pending.kind)
                and (list_pending.tenant is null or j.tenant = list_pending.tenant) as fits,
-             pulse.listed_of(j, 'PENDING', null, null, null, 'log ' || n.xid::text || ' ' || n.seq) as job
+             pulse.listed_of(j, 'PENDING', null, null, null, null, null, null, 'log ' || n.xid::text || ' ' || n.seq) as job
         from newest n
         join pulse.log j on j.lane_id = pulse.lane_id(n.queue, n.priority, n.lane)
           and j.queue = n.queue and j.priority = n.priority and j.lane = n.lane and j.xid = n.xid and j.seq = n.seq
@@ -388,7 +394,7 @@ begin
   return query
     with failed as materialized (
       select f.id, f.attempt, f.at from pulse.failure f where (f.at, f.id) < (below_at, below_id) order by f.at desc, f.id desc limit reads)
-    select (pulse.listed_of(j.delivery, 'RETRYING', null, null, null, 'log ' || (to_json(f.at) #>> '{}') || ' ' || f.id)).*
+    select (pulse.listed_of(j.delivery, 'RETRYING', null, null, null, null, null, null, 'log ' || (to_json(f.at) #>> '{}') || ' ' || f.id)).*
       from failed f
       cross join lateral (
         select j as delivery, j.* from pulse.log j where j.id = f.id and j.seq > bottom and j.charged > 0 offset 0) j
@@ -456,27 +462,45 @@ begin
   return next stop;
 end $$;
 
--- list_delayed_retries: retries that are not due.
+-- list_delayed_retries: retries that are not due, whether they wait alone or with others.
 create function pulse.list_delayed_retries(queue text, kind text, tenant text, most integer, after text, reads integer)
   returns setof pulse.listed
   language plpgsql stable
-  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off
+  set enable_mergejoin = off set jit = off as $$
 declare
   above_at constant timestamptz := coalesce(split_part(after, ' ', 2)::timestamptz, '-infinity');
   above_id constant uuid := coalesce(split_part(after, ' ', 3)::uuid, '00000000-0000-0000-0000-000000000000');
-  d        pulse.delayed;
+  c        record;
+  r        pulse.listed;
   stop     pulse.listed;
   seen     integer := 0;
 begin
-  for d in
-    select e.* from pulse.delayed e where (e.run_at, e.id) > (above_at, above_id) order by e.run_at, e.id limit reads
+  for c in
+    with near as (                              -- as many as are wanted at most, and all that are due with the last of them
+      select t.*, coalesce(sum(cardinality(t.ids) - t.taken) over (order by t.run_at groups between unbounded preceding and 1 preceding), 0) as before
+        from (select * from pulse.retrying x where x.run_at >= above_at order by x.run_at fetch first (reads) rows with ties) t)
+    (select e.run_at, e.id, null::bigint as seq, e.attempt, e.charged, e.queue
+       from pulse.delayed e where (e.run_at, e.id) > (above_at, above_id) order by e.run_at, e.id limit reads)
+    union all
+    (select n.run_at, u.id, u.seq, n.attempt, n.charged, n.queue
+       from near n, unnest(n.ids[n.taken + 1 :], n.seqs[n.taken + 1 :]) u(id, seq)
+      where n.before < reads and (n.run_at, u.id) > (above_at, above_id))
+     order by run_at, id limit reads
   loop
     seen := seen + 1;
-    stop.after := 'delayed ' || (to_json(d.run_at) #>> '{}') || ' ' || d.id;
-    if d.charged > 0 and d.queue = coalesce(list_delayed_retries.queue, d.queue) and d.kind = coalesce(list_delayed_retries.kind, d.kind)
-       and (list_delayed_retries.tenant is null or d.tenant = list_delayed_retries.tenant) then
-      return next row(d.id, 'RETRYING', d.queue, d.kind, d.tenant, d.project, d.priority, d.attempt, d.charged, d.max_attempts, d.submitted_at,
-                      d.run_at, null, null, pulse.last_error(d.id), null, d.schedule_id, d.occurrence, d.key, stop.after)::pulse.listed;
+    stop.after := 'delayed ' || (to_json(c.run_at) #>> '{}') || ' ' || c.id;
+    continue when c.charged = 0 or c.queue <> coalesce(list_delayed_retries.queue, c.queue);
+    if c.seq is null then
+      select d.id, 'RETRYING', d.queue, d.kind, d.tenant, d.project, d.priority, d.attempt, d.charged, d.max_attempts, d.submitted_at,
+             d.run_at, null, null, pulse.last_error(d.id), null, d.schedule_id, d.occurrence, d.key, stop.after
+        into r from pulse.delayed d where d.id = c.id;
+    else
+      select (pulse.listed_of(j, 'RETRYING', c.attempt, c.charged, c.run_at, null, null, null, stop.after)).*
+        into r from pulse.log j where j.id = c.id and j.seq = c.seq;
+    end if;
+    if r.kind = coalesce(list_delayed_retries.kind, r.kind) and (list_delayed_retries.tenant is null or r.tenant = list_delayed_retries.tenant) then
+      return next r;
       most := most - 1;
       if most = 0 then return; end if;
     end if;
@@ -574,7 +598,8 @@ end;
 -- sent by   clients and pages
 -- takes     most: count so far and no further
 -- returns   one row per queue that has any or was given a setting. exact: false if a number was cut, and means "at least". Retries
---           are counted among the 5 × `most` delayed jobs that are due next, in all queues together.
+--           are counted among the 5 × `most` delayed jobs and the `most` rows of jobs that wait together that are due next, in all
+--           queues together.
 --           A retry that is due counts as waiting. oldest_due: since when the oldest of those that could run has waited, as far
 --           as is known (of the first 10 of a lane; when a delayed job came into the log is not recorded)
 -- reads     at most `most` + 1 rows per lane and per queue, and 100,000 in all unless there are over 1,000 of them; 5 × `most`
@@ -595,6 +620,8 @@ create function pulse.counts(most integer default 10000)
     select least(most, greatest(100, 100000 / (1 + (select count(*) from lanes) + (select count(*) from ends) + (select count(*) from later))))::integer as n),
   soon as materialized (
     select d.queue, d.run_at, d.charged from pulse.delayed d order by d.run_at, d.id limit (select 5 * n + 1 from cap)),
+  together as materialized (
+    select t.queue, t.run_at, cardinality(t.ids) - t.taken as n from pulse.retrying t order by t.run_at limit (select n + 1 from cap)),
   numbers as (
     select l.queue, 'waiting' as what, w.n, o.due
       from cap, lanes l, lateral (
@@ -608,7 +635,9 @@ create function pulse.counts(most integer default 10000)
                from (select d.run_at from pulse.delayed d where d.queue = q.name and d.charged = 0 order by d.run_at limit 1) x)
       from later q
     union all
-    select d.queue, 'retrying', count(*), min(d.run_at) filter (where d.run_at <= pulse.now()) from soon d where d.charged > 0 group by d.queue
+    select d.queue, 'retrying', sum(d.n), min(d.run_at) filter (where d.run_at <= pulse.now())
+      from (select s.queue, s.run_at, 1 as n from soon s where s.charged > 0 union all select t.queue, t.run_at, t.n from together t) d
+     group by d.queue
     union all
     select e.queue, 'dead', (
              select count(*) from (select from pulse.outcome o where o.queue = e.queue and o.status = 'DEAD_LETTERED' limit (select n + 1 from cap)) x), null
@@ -623,7 +652,7 @@ create function pulse.counts(most integer default 10000)
   select c.queue, coalesce(sum(c.n) filter (where c.what = 'waiting'), 0)::bigint, coalesce(sum(c.n) filter (where c.what = 'running'), 0)::bigint,
          coalesce(sum(c.n) filter (where c.what = 'delayed'), 0)::bigint, coalesce(sum(c.n) filter (where c.what = 'retrying'), 0)::bigint,
          coalesce(sum(c.n) filter (where c.what = 'dead'), 0)::bigint, min(c.due),
-         not bool_or(c.cut) and (select count(*) <= 5 * min(cap.n) from cap left join soon on true)
+         not bool_or(c.cut) and (select (select count(*) from soon) <= 5 * cap.n and (select count(*) from together) <= cap.n from cap)
     from capped c
    group by c.queue having sum(c.n) > 0 or bool_or(c.what = 'setting')
    order by c.queue

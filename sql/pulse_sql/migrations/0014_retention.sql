@@ -142,7 +142,7 @@ begin
   return moved;
 end $$;
 
--- is_decided: is every job in this range of the log claimed, and none of them leased? Final once all transactions that could
+-- is_decided: is every job in this range of the log claimed, and none of them leased or waiting to be claimed again? Final once all transactions that could
 -- write into the range have ended.
 --
 -- index     log_lane of that partition, two or three probes per lane; the lane's newest ledger row
@@ -176,10 +176,13 @@ begin
                 where j.lane_id = pulse.lane_id(l.queue, l.priority, l.lane)
                   and j.queue = l.queue and j.priority = l.priority and j.lane = l.lane and j.xid = o.x and j.seq > o.s))
   $q$, p.name) into waits;
-  -- Leases afterwards: what was pending is leased before it is decided.
+  -- Leases afterwards: what was pending is leased before it is decided. In one statement with those that wait to be claimed from the
+  -- log once more: they go to and fro between the two.
   return not waits and not exists (
     select from pulse.lease l join pulse.claim c on c.id = l.claim, unnest(c.seqs) with ordinality u(seq, ord)
-     where u.seq >= p.lower_seq and u.seq < p.upper_seq and get_bit(l.open, u.ord::integer - 1) = 1);
+     where u.seq >= p.lower_seq and u.seq < p.upper_seq and get_bit(l.open, u.ord::integer - 1) = 1
+    union all
+    select from pulse.retrying t, unnest(t.seqs[t.taken + 1 :]) u(seq) where u.seq >= p.lower_seq and u.seq < p.upper_seq);
 end $$;
 
 -- drop_partitions: drop what is decided and was closed longer than `keep` ago.

@@ -28,7 +28,7 @@ begin
   select d.paused_at is not null,
          array(select q.name from pulse.queue q where q.name = any (queues) and q.paused_at is not null),
          exists (select from pulse.lanes_with_work(queues, array_fill(1, array[cardinality(queues)]), 0, false)),
-         (select greatest(extract(epoch from e.run_at - moment), 0) from pulse.delayed e order by e.run_at, e.id limit 1),
+         (select greatest(extract(epoch from n - moment), 0) from pulse.next_due(moment) n where n is not null),
          (select json_agg(json_build_array(r.claim, r.pos, r.reason)) from pulse.cancel_request r
            where r.executor = any (executors) and exists (select from pulse.lease l where l.claim = r.claim and get_bit(l.open, r.pos) = 1))
     into paused, resting, ready, due_s, cancels

@@ -44,18 +44,24 @@ declare
 begin
   perform pulse.refuse_isolation();
   lock table pulse.log, pulse.claim, pulse.lease, pulse.done, pulse.place, pulse.lane, pulse.discovery, pulse.partition, pulse.delayed,
-             pulse.outcome, pulse.executor in access exclusive mode;
+             pulse.retrying, pulse.outcome, pulse.executor in access exclusive mode;
+  -- Those that wait together to be retried are delayed ones from now on: their place in the log goes.
+  insert into pulse.delayed (id, run_at, submitted_at, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
+    select j.id, t.run_at, j.submitted_at, j.priority, j.lane, t.attempt, t.charged, j.max_attempts, j.suspect, j.queue, j.kind, j.args, j.tenant, j.project, j.key, j.schedule_id, j.occurrence, j.options, j.trace, j.meta
+      from pulse.retrying t, unnest(t.ids[t.taken + 1 :], t.seqs[t.taken + 1 :]) u(id, seq) join pulse.log j on j.id = u.id and j.seq = u.seq
+    on conflict (id) do nothing;
+  delete from pulse.retrying;
   create temporary table pulse_rebase on commit drop as
     with cursors as materialized (
       select distinct on (c.queue, c.priority, c.lane) c.queue, c.priority, c.lane, c.x, c.s, c.late_x, c.late_s
         from pulse.claim c order by c.queue, c.priority, c.lane, c.n desc),
     leased as materialized (
-      select u.id, u.seq, l.claim, l.executor from pulse.lease l join pulse.claim c on c.id = l.claim, unnest(c.ids, c.seqs) with ordinality u(id, seq, ord)
+      select u.id, u.seq, l.claim, l.executor, c.attempt, c.charged from pulse.lease l join pulse.claim c on c.id = l.claim, unnest(c.ids, c.seqs) with ordinality u(id, seq, ord)
        where get_bit(l.open, u.ord::integer - 1) = 1)
     select j.*, case when l.id is not null then 'running'
                      when k.x is null or (j.xid, j.seq) > (k.x, k.s)
                        or exists (select from unnest(k.late_x, k.late_s) o(x, s) where o.x = j.xid and j.seq > o.s) then 'pending'
-                     else 'completed' end as state, l.claim, l.executor
+                     else 'completed' end as state, l.claim, l.executor, coalesce(l.attempt, j.attempt) as attempt_now, coalesce(l.charged, j.charged) as charged_now
       from pulse.log j
       left join cursors k on k.queue = j.queue and k.priority = j.priority and k.lane = j.lane
       left join leased l on l.id = j.id and l.seq = j.seq
@@ -64,15 +70,15 @@ begin
        and not exists (select from pulse.outcome o where o.id = j.id)
        and not exists (select from pulse.delayed d where d.id = j.id);
   insert into pulse.outcome (id, status, at, submitted_at, priority, lane, attempt, charged, max_attempts, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-    select r.id, 'COMPLETED', coalesce(f.at, r.submitted_at), r.submitted_at, r.priority, r.lane, r.attempt, r.charged, r.max_attempts, r.queue, r.kind, r.args, r.tenant, r.project, r.key, r.schedule_id, r.occurrence, r.options, r.trace, r.meta
+    select r.id, 'COMPLETED', coalesce(f.at, r.submitted_at), r.submitted_at, r.priority, r.lane, coalesce(f.attempt, r.attempt), coalesce(f.charged, r.charged), r.max_attempts, r.queue, r.kind, r.args, r.tenant, r.project, r.key, r.schedule_id, r.occurrence, r.options, r.trace, r.meta
       from pg_temp.pulse_rebase r
-      left join (select u.seq, d.at from pulse.done d join pulse.claim c on c.id = d.claim, unnest(c.seqs) with ordinality u(seq, ord)
+      left join (select u.seq, d.at, c.attempt, c.charged from pulse.done d join pulse.claim c on c.id = d.claim, unnest(c.seqs) with ordinality u(seq, ord)
                   where get_bit(d.mask, u.ord::integer - 1) = 1) f on f.seq = r.seq
      where r.state = 'completed'
     on conflict (id) do nothing;
   get diagnostics completed = row_count;
   insert into pulse.failure (id, attempt, charged, ending, claim, executor, at, error)
-    select r.id, r.attempt, r.charged, 'lost', r.claim, r.executor, moment, 'the database was restored'
+    select r.id, r.attempt_now, r.charged_now, 'lost', r.claim, r.executor, moment, 'the database was restored'
       from pg_temp.pulse_rebase r where r.state = 'running';
   get diagnostics running = row_count;
   truncate pulse.log, pulse.claim, pulse.lease, pulse.done, pulse.place, pulse.lane, pulse.cancel_request;
@@ -81,7 +87,7 @@ begin
   update pulse.partition p set closed_x = '3' where p.closed_x is not null;
   with added as (
     insert into pulse.log (submitted_at, id, lane_id, priority, lane, attempt, charged, max_attempts, suspect, queue, kind, args, tenant, project, key, schedule_id, occurrence, options, trace, meta)
-      select r.submitted_at, r.id, r.lane_id, r.priority, r.lane, r.attempt + (r.state = 'running')::integer, r.charged, r.max_attempts, r.suspect, r.queue, r.kind, r.args, r.tenant, r.project, r.key, r.schedule_id, r.occurrence, r.options, r.trace, r.meta
+      select r.submitted_at, r.id, r.lane_id, r.priority, r.lane, r.attempt_now + (r.state = 'running')::integer, r.charged_now, r.max_attempts, r.suspect, r.queue, r.kind, r.args, r.tenant, r.project, r.key, r.schedule_id, r.occurrence, r.options, r.trace, r.meta
         from (select * from pg_temp.pulse_rebase x where x.state <> 'completed' order by x.xid, x.seq) r
       returning id, seq)
   insert into pulse.place (id, seq) select a.id, a.seq from added a;
