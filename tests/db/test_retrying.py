@@ -51,7 +51,7 @@ def told(store: Store, job: UUID) -> tuple[object, ...]:
     same = store.connection.execute(f"select {columns} from pulse.jobs where id = %s".encode(), (job,)).fetchone()
     assert row == same, "pulse.get and pulse.jobs differ"
     assert row
-    return row
+    return tuple(row)
 
 
 def test_eight_that_fail_together_wait_in_one_row_and_are_not_written_to_the_log_again(store: Store) -> None:

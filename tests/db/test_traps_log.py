@@ -32,7 +32,7 @@ def test_a_row_draws_its_xid_before_its_number(store: Store) -> None:
 def test_no_function_names_the_columns_that_a_row_draws_itself(store: Store) -> None:
     """Trap 1: `(seq, xid) values (default, default), …` draws them the wrong way round."""
     found = dict(store.connection.execute(INSERTS.encode()).fetchall())
-    assert {"enqueue", "enqueue_many", "promote", "close_held", "retry", "move"} <= found.keys()
+    assert {"enqueue", "enqueue_many", "promote", "close_rest", "retry", "move"} <= found.keys()
     assert {name for name, columns in found.items() if {"xid", "seq"} & set(columns)} <= {"rebase"}
 
 
