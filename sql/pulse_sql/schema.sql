@@ -613,11 +613,13 @@ CREATE INDEX schedule_run_job ON pulse.schedule_run USING btree (job_id)
 -- functions
 
 function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void
-  plpgsql volatile set lock_timeout=100ms set search_path=pg_catalog, pg_temp md5 6db4e7bdc1625e08bf82e9d5e65c8b03
+  plpgsql volatile set lock_timeout=100ms set search_path=pg_catalog, pg_temp md5 184f32670a1829c4246cc40c98566dc9
 function pulse.add_partition(width bigint) returns text
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 6606603a0d7fcaa92e0351f27cbbad39
 function pulse.add_schedule(name text, kind text, spec text, job_kind text, args json DEFAULT '{}'::json, tz text DEFAULT NULL::text, anchor timestamp with time zone DEFAULT NULL::timestamp with time zone, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, meta json DEFAULT NULL::json, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, owner text DEFAULT NULL::text, declared_by text DEFAULT NULL::text, missed text DEFAULT 'latest'::text, missed_most integer DEFAULT 100, missed_pace_s double precision DEFAULT 0, within_s double precision DEFAULT NULL::double precision, overlap text DEFAULT 'allow'::text, jitter double precision DEFAULT 0, delivery text DEFAULT 'at_least_once'::text, pause_after integer DEFAULT 10, until timestamp with time zone DEFAULT NULL::timestamp with time zone, max_fires bigint DEFAULT NULL::bigint, lookahead_s double precision DEFAULT 60, first_at timestamp with time zone DEFAULT NULL::timestamp with time zone, zone_version text DEFAULT NULL::text, by text DEFAULT NULL::text, id uuid DEFAULT NULL::uuid) returns uuid
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 8c098aae8b712e33ffe379a9b0fe8433
+function pulse.any_visible(xids xid8[], snap pg_snapshot) returns boolean
+  sql immutable parallel safe md5 fd66107cb3fffca6034639b89be59be4
 function pulse.audit(tolerance interval DEFAULT '00:02:00'::interval, most integer DEFAULT 100) returns TABLE(finding text, id text, detail text)
   plpgsql stable set jit=off set search_path=pg_catalog, pg_temp md5 14f135aaeeae07727bd7e25a0b02c511
 function pulse.backfill(id uuid, occurrences timestamp with time zone[], jobs uuid[], missed boolean DEFAULT false, by text DEFAULT NULL::text) returns timestamp with time zone[]
@@ -633,7 +635,7 @@ function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT N
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
   plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1e34d9fec4836e71e0333b6639896514
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
-  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 12fb80b840388134fa90a8364e81f84e
+  plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f442b40755dcd57dcbe88c06b2ee0b97
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.claim_retrying(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer) returns TABLE(claim bigint, token uuid, n integer, jobs text, size bigint)
@@ -900,6 +902,7 @@ function pulse."fetch"(bigint,uuid): nobody but the owner
 function pulse.add_follow_ups(bigint,bit varying,json): nobody but the owner
 function pulse.add_partition(bigint): nobody but the owner
 function pulse.add_schedule(text,text,text,text,json,text,timestamp with time zone,text,integer,integer,json,json,text,text,text,text,text,integer,double precision,double precision,text,double precision,text,integer,timestamp with time zone,bigint,double precision,timestamp with time zone,text,text,uuid): nobody but the owner
+function pulse.any_visible(xid8[],pg_snapshot): nobody but the owner
 function pulse.audit(interval,integer): nobody but the owner
 function pulse.backfill(uuid,timestamp with time zone[],uuid[],boolean,text): nobody but the owner
 function pulse.backoff(json,integer): nobody but the owner

@@ -67,9 +67,9 @@ def test_a_key_in_someones_open_transaction_is_not_waited_for(store: Store, conn
     with connect() as producer, producer.transaction(force_rollback=True):
         producer.execute("select pulse.enqueue(kind => 'theirs', key => 'once')")
         settle = "select settled from pulse.settle(%s, %s, %s::bit varying[], '{1}', null, %s::json)"
-        with pytest.raises(psycopg.Error, match="transaction that is still open") as by_settle:
+        with pytest.raises(psycopg.Error, match="waits for another transaction") as by_settle:
             store.ask(settle, [batch.claim], [batch.token], ["100"], json.dumps(sent))
-        with pytest.raises(psycopg.Error, match="transaction that is still open") as by_close:
+        with pytest.raises(psycopg.Error, match="waits for another transaction") as by_close:
             close(store, batch, (0, "cancel"), follow_ups=sent)
     assert [each.value.sqlstate for each in (by_settle, by_close)] == ["PU503"] * 2
     assert close(store, batch, (0, "cancel"), follow_ups=sent) == 1, "asked again, once it is over"

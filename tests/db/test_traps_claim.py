@@ -182,3 +182,30 @@ def test_an_unknown_executor_may_not_claim(store: Store) -> None:
         store.ask("select pulse.claim(-1, 1, '{default}', '{1}', 1)")
     (batch,) = store.claim()
     assert store.ask("select pulse.fetch(%s, %s)", batch.claim, UUID(int=0)) is None
+
+
+@pytest.mark.parametrize("ended", ["before the claim", "while it reads"])
+def test_what_was_late_is_claimed_once_its_transaction_has_ended(store: Store, connect: Connect, ended: str) -> None:
+    """A claim looks at its late list twice, before it reads and after; each look is enough by itself."""
+    if ended == "while it reads":
+        _replace(store, "claim_lane", "general := pulse.any_visible(k.late_x, pg_current_snapshot());", "null;")
+    late = connect()
+    with late.transaction():
+        late.execute("select pulse.enqueue(kind => 'late')")
+        store.enqueue()
+        assert [kinds(batch) for batch in store.claim()] == [["k"]]
+        store.enqueue()
+        assert [kinds(batch) for batch in store.claim()] == [["k"]], "with a late list, of whom nobody has ended"
+    store.enqueue()
+    assert sorted(each for batch in store.claim() for each in kinds(batch)) == ["k", "late"]
+    assert store.claim() == []
+
+
+def kinds(batch: Batch) -> list[str]:
+    return [job[1] for job in batch.jobs]
+
+
+def _replace(store: Store, function: str, line: str, by: str) -> None:
+    text: str = store.ask("select pg_get_functiondef(('pulse.' || %s)::regproc)", function)
+    assert line in text
+    store.connection.execute(text.replace(line, by).encode())

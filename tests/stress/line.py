@@ -10,6 +10,7 @@ from embedded_kit import eventually
 
 WITNESS = "create table if not exists public.witness (number uuid primary key, answer text)"
 PATIENCE_S = 30.0
+ASK_AGAIN = "PU503"
 
 Connection = psycopg.Connection[Any]
 Row = tuple[Any, ...]
@@ -50,7 +51,7 @@ class Line:
         send = f"insert into public.witness select %s, ({call})::text returning answer"
         rows: list[Row] = []
         while not rows:
-            with self.surviving():
+            with self.surviving(), self._asking_again():
                 rows = self.connection.execute(send.encode(), (number, *values)).fetchall()
             rows = rows or self.read("select answer from public.witness where number = %s", number)
         answer: str | None = rows[0][0]
@@ -63,6 +64,15 @@ class Line:
     def was_committed(self, number: UUID) -> bool:
         """Whether the transaction that left this mark took effect, known for sure once its server has gone."""
         return bool(self.read("select from public.witness where number = %s", number))
+
+    @contextmanager
+    def _asking_again(self) -> Iterator[None]:
+        """Go on behind this block if the store asked for patience, as a reporter does: nothing has taken effect."""
+        try:
+            yield
+        except psycopg.DatabaseError as error:
+            if error.sqlstate != ASK_AGAIN:
+                raise
 
     @contextmanager
     def surviving(self) -> Iterator[None]:

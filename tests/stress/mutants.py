@@ -42,6 +42,14 @@ MUTANTS = (
         (("i where i > k.x and i < last_x) l;", "i where false) l;"),),
     ),
     Mutant(
+        "late transactions that end while a claim takes the usual way are taken for read",
+        (LOST,),
+        (
+            ("    general := pulse.any_visible(k.late_x, pg_current_snapshot());", "    general := pulse.any_visible(k.late_x, pg_current_snapshot());\n    perform pg_sleep(0.005);"),
+            ("general := coalesce(general, false) or pulse.any_visible(k.late_x, snap);", "null;"),
+        ),
+    ),
+    Mutant(
         "no lane lock",
         (TWICE, STATES, BLANK, REFUSED),  # the last three, because it also keeps cancels and moves from claims
         (

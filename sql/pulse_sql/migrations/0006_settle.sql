@@ -154,8 +154,8 @@ end $$;
 
 -- add_follow_ups: enqueue what the jobs of `hit` asked for among [[claim, position, job], …].
 --
--- refused   with PU503 if a key is held by a producer's transaction that is still open: the reporter asks again later, and
---           nobody else's outcome waits for that producer
+-- refused   with PU503 if a key is held by a producer's transaction that is still open, or the log by whoever makes or drops a
+--           partition: the reporter asks again later, and nobody else's outcome waits for them
 create function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) returns void language plpgsql
   set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 begin
@@ -167,5 +167,5 @@ begin
      and case when (e -> 1)::text::integer between 0 and length(hit) - 1 then get_bit(hit, (e -> 1)::text::integer) = 1 end
   having count(*) > 0;
 exception when lock_not_available then
-  raise exception 'a follow-up''s key is held by a transaction that is still open' using errcode = 'PU503';
+  raise exception 'a follow-up waits for another transaction, which holds its key or the log' using errcode = 'PU503';
 end $$;
