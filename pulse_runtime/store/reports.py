@@ -52,7 +52,7 @@ def report(reports: Sequence[Report], then: Then, otherwise: Callable[[RefusalEr
             parts.append(_CLOSE_FOLLOWING % tuple(range(first, first + 8)))
         values += [
             array(str(each.claim) for each, _ in ended),
-            array(each.token for each, _ in ended),
+            array(each.token if ending is each.endings[0] else "null" for each, ending in ended),
             numbers(ending.position for _, ending in ended),
             texts(ending.ending for _, ending in ended),
             numbers(ending.delay_ms for _, ending in ended),

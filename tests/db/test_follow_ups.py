@@ -18,7 +18,7 @@ def close(store: Store, batch: Batch, *entries: tuple[int, str], follow_ups: Any
     """Close these positions with these endings, and with follow-ups."""
     count = len(entries)
     values = (
-        [batch.claim] * count, [batch.token] * count, [position for position, _ in entries],
+        [batch.claim] * count, [batch.token, *[None] * (count - 1)], [position for position, _ in entries],
         [ending for _, ending in entries], [None] * count, ["why"] * count, [1] * count, json.dumps(follow_ups),
     )  # fmt: skip
     call = "select pulse.close_following(%s, %s, %s::int[], %s, %s::bigint[], %s, %s::bigint[], %s::json)"

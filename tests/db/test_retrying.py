@@ -32,7 +32,7 @@ def failed(store: Store, jobs: int = 10, **options: object) -> list[UUID]:
     ids = [store.enqueue(**options) for _ in range(jobs)]
     (batch,) = store.claim()
     assert fail(store, batch, list(range(jobs))) == jobs
-    return ids
+    return sorted(ids)
 
 
 def waiting(store: Store) -> list[int]:
@@ -340,10 +340,10 @@ def test_lists_and_counts_have_them(store: Store) -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(delay_s=st.floats(0.001, 600, allow_nan=False))
-def test_a_delay_is_rounded_up_by_a_sixteenth_and_by_a_second_at_most(store: Store, delay_s: float) -> None:
-    stepped = float(store.ask("select extract(epoch from pulse.step_up(%s * interval '1 s'))", delay_s))
-    assert delay_s - 2e-6 <= stepped <= delay_s + min(delay_s / 16, 1) + 2e-6
+@given(delay_ms=st.integers(1, 600_000) | st.sampled_from([2**n + more for n in range(20) for more in (-1, 0, 1)][1:]))
+def test_a_delay_is_rounded_up_by_a_sixteenth_and_by_a_second_at_most(store: Store, delay_ms: int) -> None:
+    stepped = store.ask("select pulse.step_up(%s)", delay_ms)
+    assert delay_ms <= stepped <= delay_ms + min(delay_ms / 16, 1000)
 
 
 def test_delays_that_differ_by_chance_come_to_few_rows(store: Store) -> None:
@@ -356,3 +356,29 @@ def test_delays_that_differ_by_chance_come_to_few_rows(store: Store) -> None:
     assert store.ask(CLOSE, *values) == 100
     assert len(waiting(store)) <= 6
     assert sum(waiting(store)) + store.ask("select count(*) from pulse.delayed") == 100
+
+
+def test_their_failures_are_pruned_with_the_first_of_them(store: Store) -> None:
+    """Only that one has an entry in the index by time."""
+    failed(store, 9)
+    alone = store.enqueue(max_attempts=1)
+    (batch,) = store.claim()
+    store.close(batch, "fail")
+    assert store.ask("select failures from pulse.prune(interval '1 day', interval '1 day')") == 0
+    assert store.ask("select failures from pulse.prune(interval '1 day', interval '-1 s', 1)") == 9
+    assert store.connection.execute("select id from pulse.failure").fetchall() == [(alone,)]
+    assert store.ask("select failures from pulse.prune(interval '1 day', interval '-1 s', 1)") == 1
+
+
+@pytest.mark.parametrize("which", [0, 5])
+def test_one_that_was_set_apart_is_listed_and_pruned_like_one_that_failed_alone(store: Store, which: int) -> None:
+    ids = failed(store, 9)
+    assert store.ask("select pulse.move(%s, 'other')", ids[which])
+    store.connection.execute("update pulse.delayed set run_at = pulse.now()")
+    store.ask("select moved from pulse.promote(10)")
+    store.ask("select pulse.discover()")
+    listed = "select id from pulse.list('RETRYING', 'other')"
+    assert store.connection.execute(listed.encode()).fetchall() == [(ids[which],)]
+    while store.ask("select failures from pulse.prune(interval '1 day', interval '-1 s', 1)"):
+        pass
+    assert store.ask("select count(*) from pulse.failure") == 0

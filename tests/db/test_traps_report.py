@@ -1,7 +1,7 @@
 """Traps 8 and 12 of the design: one bad entry among reports changes nothing for the others."""
 
 import json
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -55,6 +55,19 @@ def test_a_job_that_is_named_twice_is_closed_once_as_the_first_entry_says(store:
     assert close(store, (batch, 0, "dead"), (batch, 0, "release"), (batch, 0, "dead")) == 1
     assert store.status(UUID(batch.jobs[0][0])) == "DEAD_LETTERED"
     assert store.claim() == []
+
+
+def test_a_token_is_named_once_for_all_entries_of_its_claim_and_a_stale_one_for_none(store: Store) -> None:
+    """As the reporter sends them: null is the token of another entry of the claim."""
+    for _ in range(6):
+        store.enqueue()
+    (good,), (bad,) = store.claim(3), store.claim(3)
+    tokens = [good.token, None, uuid4(), None, None]
+    claims = [good.claim, good.claim, bad.claim, bad.claim, bad.claim]
+    values = [claims, tokens, [0, 2, 0, 1, 2], ["dead"] * 5, [None] * 5, ["x"] * 5, [1] * 5]
+    assert store.ask(CLOSE, *values) == 2
+    assert store.connection.execute(LEFT.encode()).fetchall() == [(good.claim, "010"), (bad.claim, "111")]
+    assert store.ask(CLOSE, [bad.claim], [None], [0], ["dead"], [None], ["x"], [1]) == 0, "no token is no token"
 
 
 def test_entries_that_are_not_ours_do_not_sink_the_others(store: Store) -> None:

@@ -45,6 +45,7 @@ create table pulse.claim (
 );
 -- Random bytes, and numbers that cost more to compress than to write: a fifth of a claim's time.
 alter table pulse.claim alter column ids set storage external, alter column seqs set storage external;
+alter table pulse.claim set (toast_tuple_target = 8160);
 create index claim_cursor  on pulse.claim (queue, priority, lane, x, s);
 create index claim_late    on pulse.claim (queue, priority, lane, n, low_x) where low_x is not null;
 create index claim_request on pulse.claim (executor, request);

@@ -314,13 +314,11 @@ begin
       values (claim_retrying.claim, claim_retrying.token, claim_retrying.executor, repeat('1', n)::bit varying);
     select min(q), max(q) into first, last from unnest(t.seqs) q;
     select string_agg(pulse.wire(j.id, j.kind, j.args, t.attempt, t.charged, j.max_attempts, j.suspect, j.tenant, j.project, j.key,
-                                 j.schedule_id, j.occurrence, j.options, j.trace, j.meta), ',' order by u.ord),
-           sum(pulse.size_of(j.args, j.meta)), count(*) = claim_retrying.n
+                                 j.schedule_id, j.occurrence, j.options, j.trace, j.meta), ','),
+           sum(pulse.size_of(j.args, j.meta)), array_agg(j.seq) = t.seqs
       into jobs, size, whole
-      from unnest(t.ids, t.seqs) with ordinality u(id, seq, ord)
-      join pulse.log j on j.id = u.id and j.seq = u.seq
-     where j.id = any (t.ids) and j.seq between first and last;
-    jobs := case when whole then '[' || jobs || ']' end;       -- else fetch says which are not there
+      from (select * from pulse.log l where l.id = any (t.ids) and l.seq between first and last order by l.id) j;
+    jobs := case when whole then '[' || jobs || ']' end;       -- else (one is gone, or there twice) fetch tells them apart
     slots := slots - n;
     return next;
     exit when slots <= 0;

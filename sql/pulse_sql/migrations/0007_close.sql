@@ -57,39 +57,116 @@ exception when others then
 end $$;
 
 -- step_up: a delay a little longer, by a sixteenth and by a second at most, so that many that are nearly the same become one.
-create function pulse.step_up(delay interval) returns interval language sql immutable parallel safe
-  return ceil(date_part('epoch', delay) / least(2 ^ floor(ln(date_part('epoch', delay) / 16) / ln(2::float8)), 1))
-       * least(2 ^ floor(ln(date_part('epoch', delay) / 16) / ln(2::float8)), 1) * interval '1 s';
+create function pulse.step_up(delay_ms bigint) returns bigint language sql immutable parallel safe
+  return case when delay_ms < 32 then delay_ms
+              when delay_ms >= 16000 then (delay_ms + 999) / 1000 * 1000
+              when delay_ms >= 8000 then (delay_ms + 499) / 500 * 500
+              when delay_ms >= 4000 then (delay_ms + 249) / 250 * 250
+              when delay_ms >= 2000 then (delay_ms + 124) / 125 * 125
+              when delay_ms >= 1000 then (delay_ms + 61) / 62 * 62
+              when delay_ms >= 512 then (delay_ms + 31) / 32 * 32
+              when delay_ms >= 128 then (delay_ms + 7) / 8 * 8
+              else (delay_ms + 1) / 2 * 2 end;
+
+-- One that was closed: which delivery it was, and how it ended. attempt, charged: null is as the log says.
+create type pulse.closed as (
+  claim bigint, executor bigint, attempt smallint, charged smallint, id uuid, seq bigint,
+  ending text, delay_ms bigint, error text, took_us bigint);
 
 -- close: end deliveries that did not succeed. Set-based; an entry that is not ours (any more) changes nothing.
 --
 -- sent by   reporter; and fail, snooze, release, reap
--- takes     arrays of one length. delays_ms: null is "by policy". If a job is named twice, the first one counts.
+-- takes     arrays of one length. tokens: null is that of another entry of this call (36 characters are a tenth of what a failure
+--           costs); delays_ms: null is "by policy". If a job is named twice, the first one counts.
 -- returns   how many deliveries were ended
 -- locks     the leases, in their order, until commit
 -- index     log_id in the partitions that the ledger names
+--
+-- Failed jobs that have nothing rare and are to be tried again soon wait together, if there are eight or more that have the lane, the
+-- attempt and (rounded up a little) the moment in common: a row of pulse.retrying for all of them, and nothing more in the log. All
+-- others are left to close_apart.
 create function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[])
   returns bigint language plpgsql
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set enable_mergejoin = off
-  set jit = off set plan_cache_mode = force_generic_plan as $$
+  set enable_nestloop = off set jit = off set plan_cache_mode = force_generic_plan as $$
 declare
-  first bigint;                                  -- their numbers, known before the question begins, so that only partitions
-  last  bigint;                                  -- with such numbers are opened
-  total bigint;
-  q     text;
+  moment constant timestamptz := pulse.now();
+  first  bigint;                                 -- their numbers, known before the log is asked, so that only partitions with
+  last   bigint;                                 -- such numbers are opened
+  apart  pulse.closed[];
+  total  bigint;
+  q      text;
 begin
   perform pulse.refuse_isolation();
   if not endings <@ array['fail', 'crash', 'dead', 'cancel', 'snooze', 'lost', 'suspect', 'put_off', 'release'] then
     raise exception 'an ending is none of those that close knows' using errcode = 'invalid_parameter_value';
   end if;
-  select min(u.seq), max(u.seq) into first, last
+  select min(s.first), max(s.last) into first, last
     from (select l.claim from pulse.lease l where l.claim = any (claims) order by l.claim for update) l,
-         lateral (select c.seqs from pulse.claim c where c.id = l.claim offset 0) c, unnest(c.seqs) u(seq);
-  begin
-    total := pulse.close_held(claims, tokens, positions, endings, delays_ms, errors, took_us, first, last, false);
-  exception when unique_violation then           -- a job that is delayed already, under the same id: once more, with care
-    total := pulse.close_held(claims, tokens, positions, endings, delays_ms, errors, took_us, first, last, true);
-  end;
+         lateral (select (select min(u) from unnest(c.seqs) u) as first, (select max(u) from unnest(c.seqs) u) as last
+                    from pulse.claim c where c.id = l.claim offset 0) s;
+  with held as materialized (                   -- once per claim; || makes copies of the arrays that are not fetched again per job
+    select l.claim, l.token, l.executor, l.open, c.ids || '{}'::uuid[] as ids, c.seqs || '{}'::bigint[] as seqs, c.attempt, c.charged
+      from pulse.lease l, lateral (select c.ids, c.seqs, c.attempt, c.charged from pulse.claim c where c.id = l.claim offset 0) c
+     where l.claim = any (claims) and l.token = any (tokens)),
+  ours as materialized (
+    select distinct on (e.claim, e.pos) e.claim, e.pos, h.executor, h.attempt, h.charged, h.ids[e.pos + 1] as id, h.seqs[e.pos + 1] as seq,
+           e.ending, e.delay_ms, e.error, e.took_us
+      from (select unnest(claims) as claim, unnest(tokens) as token, unnest(positions) as pos, unnest(endings) as ending,
+                   unnest(delays_ms) as delay_ms, unnest(errors) as error, unnest(took_us) as took_us, generate_subscripts(claims, 1) as ord) e
+      join held h on h.claim = e.claim
+     -- `case`, because `and` may look at the bit first, and one that is not there is an error.
+     where case when e.pos between 0 and length(h.open) - 1 then get_bit(h.open, e.pos) = 1 end and (e.token is null or e.token = h.token)
+     order by e.claim, e.pos, e.ord),
+  rests as materialized (
+    select h.claim, case when bit_count(h.open) > cardinality(p.positions) then h.open & ~pulse.mask_of(p.positions, length(h.open)) end as open
+      from (select o.claim, array_agg(o.pos) as positions from ours o group by o.claim) p join held h on h.claim = p.claim),
+  emptied as (
+    delete from pulse.lease l using rests r where l.claim = any (claims) and l.claim = r.claim and r.open is null),
+  cleared as (
+    update pulse.lease l set open = r.open from rests r where l.claim = any (claims) and l.claim = r.claim and r.open is not null),
+  failed as materialized (
+    select o.claim, o.executor, o.id, o.seq, o.error, o.took_us, j.queue, j.priority, j.lane, a.attempt, a.charged, pulse.step_up(a.delay_ms) as delay_ms
+      from ours o
+      join pulse.log j on j.id = o.id and j.seq = o.seq
+      cross join lateral (
+        select coalesce(o.attempt, j.attempt) as attempt, (coalesce(o.charged, j.charged) + 1)::smallint as charged,
+               coalesce(o.delay_ms, (extract(epoch from pulse.backoff(j.options, coalesce(o.charged, j.charged) + 1)) * 1000)::bigint) as delay_ms
+        offset 0) a
+     where j.id = any (array(select i.id from ours i where i.ending = 'fail')) and j.seq between first and last and o.ending = 'fail'
+       and a.charged < j.max_attempts and a.attempt < 32767 and a.delay_ms between 1 and 600000
+       and not j.suspect and num_nonnulls(j.key, j.schedule_id) = 0 and pulse.size_of(j.args, j.meta) <= 2048),
+  together as materialized (
+    select nextval('pulse.retrying_id_seq') as id, g.*
+      from (select f.queue, f.priority, f.lane, f.attempt, f.charged, f.delay_ms, array_agg(f.id) as ids, array_agg(f.seq) as seqs, (array_agg(f.id))[1] as first
+              from (select * from failed order by id) f
+             group by f.queue, f.priority, f.lane, f.attempt, f.charged, f.delay_ms having count(*) >= 8) g),
+  waiting as (
+    insert into pulse.retrying (id, run_at, queue, priority, lane, attempt, charged, ids, seqs)
+      select t.id, moment + t.delay_ms * interval '1 ms', t.queue, t.priority, t.lane, t.attempt + 1, t.charged, t.ids, t.seqs from together t),
+  history as (
+    insert into pulse.failure (id, attempt, charged, ending, claim, executor, at, took_us, error, retrying, together)
+      select f.id, f.attempt, f.charged, 'fail', f.claim, f.executor, moment, f.took_us, f.error, t.id, case when f.id = t.first then t.ids end
+        from failed f
+        join together t on t.delay_ms = f.delay_ms and t.queue = f.queue and t.priority = f.priority and t.lane = f.lane
+                       and t.attempt = f.attempt and t.charged = f.charged)
+  select (select coalesce(sum(cardinality(t.ids)), 0) from together t),
+         case when (select count(*) from ours) > (select coalesce(sum(cardinality(t.ids)), 0) from together t)
+              then array(select (o.claim, o.executor, o.attempt, o.charged, o.id, o.seq, o.ending, o.delay_ms, o.error, o.took_us)::pulse.closed
+                           from ours o where o.id not in (select unnest(t.ids) from together t)) end
+    into total, apart;
+  if apart is not null then
+    begin
+      total := total + pulse.close_apart(apart, moment, first, last, false);
+    exception when unique_violation then         -- a job that is delayed already, under the same id: once more, with care
+      total := total + pulse.close_apart(apart, moment, first, last, true);
+    end;
+  end if;
+  -- Wishes to cancel what runs no longer.
+  if exists (select from pulse.cancel_request) then
+    delete from pulse.cancel_request r
+     where r.claim = any (claims) and not exists (select from pulse.lease l where l.claim = r.claim and get_bit(l.open, r.pos) = 1);
+  end if;
   if pg_sequence_last_value('pulse.parked') <> 0 then
     for q in select distinct c.queue from pulse.claim c where c.id = any (claims) loop
       perform pulse.wake(q);
@@ -104,47 +181,21 @@ create type pulse.verdict as (
   attempt smallint, attempt_next smallint, charged_now smallint, max_attempts smallint, suspect_next boolean, queue text, kind text, args json,
   tenant text, project text, key text, schedule_id uuid, occurrence timestamptz, at_most_once boolean, options json, trace text, meta json);
 
--- close_held: the same, with the leases locked.
+-- close_apart: decide what becomes of these, one by one, and write the history of those that started.
 --
 -- sent by   close, whose settings its plans need
 -- takes     first, last: the jobs have such numbers; careful: some may be delayed already. (Asking about each, as ON CONFLICT
 --           does, costs 1.4 µs a job; so it is asked only when an insert was refused.)
---
--- Failed jobs that have nothing rare and are to be tried again soon wait together, if there are eight or more that have the lane, the
--- attempt and (rounded up a little) the moment in common: a row of pulse.retrying for all of them, and nothing more in the log. All
--- others are left to close_rest, because every part of a statement costs its beginning, whether it has anything to do or not.
-create function pulse.close_held(
-  claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[],
-  first bigint, last bigint, careful boolean)
-  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set enable_nestloop = off as $$
+-- returns   how many these were: less if some are no longer in the log
+-- index     log_id in the partitions that have such numbers
+create function pulse.close_apart(ours pulse.closed[], moment timestamptz, first bigint, last bigint, careful boolean) returns bigint
+  language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  moment constant timestamptz := pulse.now();
-  total  bigint;
-  rest   pulse.verdict[];
+  verdicts pulse.verdict[];
 begin
-  with held as materialized (                   -- once per claim; || makes copies of the arrays that are not fetched again per job
-    select l.claim, l.token, l.executor, l.open, c.ids || '{}'::uuid[] as ids, c.seqs || '{}'::bigint[] as seqs, c.attempt, c.charged
-      from pulse.lease l, lateral (select c.ids, c.seqs, c.attempt, c.charged from pulse.claim c where c.id = l.claim offset 0) c
-     where l.claim = any (claims)),
-  ours as materialized (
-    select distinct on (e.claim, e.pos) e.claim, e.pos, e.ending, e.delay_ms, e.error, e.took_us, h.executor, h.attempt, h.charged,
-           h.ids[e.pos + 1] as id, h.seqs[e.pos + 1] as seq
-      from (select unnest(claims) as claim, unnest(tokens) as token, unnest(positions) as pos, unnest(endings) as ending,
-                   unnest(delays_ms) as delay_ms, unnest(errors) as error, unnest(took_us) as took_us, generate_subscripts(claims, 1) as ord) e
-      join held h on h.claim = e.claim and h.token = e.token
-     -- `case`, because `and` may look at the bit first, and one that is not there is an error.
-     where case when e.pos between 0 and length(h.open) - 1 then get_bit(h.open, e.pos) = 1 end
-     order by e.claim, e.pos, e.ord),
-  rests as materialized (
-    select h.claim, h.open & ~pulse.mask_of(p.positions, length(h.open)) as open
-      from (select o.claim, array_agg(o.pos) as positions from ours o group by o.claim) p join held h on h.claim = p.claim),
-  emptied as (
-    delete from pulse.lease l using rests r where l.claim = any (claims) and l.claim = r.claim and bit_count(r.open) = 0),
-  cleared as (
-    update pulse.lease l set open = r.open from rests r where l.claim = any (claims) and l.claim = r.claim and bit_count(r.open) > 0),
-  -- From here on `case`, failures first, where `in` would ask for less but compare for longer.
-  ended as not materialized (
-    select o.claim, o.executor, o.ending, o.delay_ms, o.error, o.took_us, a.attempt,
+  -- `case`, failures first, where `in` would ask for less but compare for longer.
+  with ended as not materialized (
+    select o.claim, o.executor, o.ending, o.error, o.took_us, a.attempt,
            j.id, j.seq, j.submitted_at, j.lane_id, j.priority, j.lane, j.max_attempts, j.queue, j.kind, j.args, j.tenant, j.project, j.key,
            j.schedule_id, j.occurrence, j.options, j.trace, j.meta,
            (a.charged + case o.ending when 'fail' then 1 when 'crash' then 1 when 'dead' then 1 else 0 end)::smallint as charged_now,
@@ -159,10 +210,10 @@ begin
                 when o.ending in ('fail', 'crash') then pulse.backoff(j.options, a.charged + 1)
                 when o.ending = 'put_off' then least(60, 2 ^ pulse.times_put_off(j.options)) * (0.9 + 0.2 * random()) * interval '1 s'
                 else interval '1 s' end as delay
-      from ours o
+      from unnest(ours) o
       join pulse.log j on j.id = o.id and j.seq = o.seq
       cross join lateral (select coalesce(o.attempt, j.attempt) as attempt, coalesce(o.charged, j.charged) as charged) a
-     where j.id = any (array(select i.id from ours i)) and j.seq between first and last
+     where j.id = any (array(select i.id from unnest(ours) i)) and j.seq between first and last
     offset 0),
   verdicts as materialized (
     select case when e.ending = 'fail' then case when e.charged_now >= e.max_attempts then 'DEAD_LETTERED' end
@@ -170,49 +221,27 @@ begin
                 when e.ending = 'dead' or (e.ending = 'crash' and e.charged_now >= e.max_attempts)
                   or (e.ending = 'crash' and 2 <= (select count(*) from pulse.failure f where f.id = e.id and f.ending = 'crash'))
                   or (e.ending in ('lost', 'suspect') and e.at_most_once) then 'DEAD_LETTERED' end as status,
-           moment + e.delay as run_at,
-           case when e.ending = 'fail' and e.charged_now < e.max_attempts and e.attempt < 32767 and e.delay > interval '0' and e.delay <= interval '10 min'
-                 and not e.suspect_next and num_nonnulls(e.key, e.schedule_id) = 0 and pulse.size_of(e.args, e.meta) <= 2048
-                then moment + pulse.step_up(e.delay) end as together_at,
-           e.*
+           moment + e.delay as run_at, e.*
       from ended e),
-  together as materialized (
-    select nextval('pulse.retrying_id_seq') as id, g.*
-      from (select v.queue, v.priority, v.lane, v.attempt_next, v.charged_now, v.together_at,
-                   array_agg(v.id order by v.seq) as ids, array_agg(v.seq order by v.seq) as seqs
-              from verdicts v where v.together_at is not null
-             group by v.queue, v.priority, v.lane, v.attempt_next, v.charged_now, v.together_at having count(*) >= 8) g),
-  waiting as (
-    insert into pulse.retrying (id, run_at, queue, priority, lane, attempt, charged, ids, seqs)
-      select t.id, t.together_at, t.queue, t.priority, t.lane, t.attempt_next, t.charged_now, t.ids, t.seqs from together t),
   history as (
-    insert into pulse.failure (id, attempt, charged, ending, claim, executor, at, took_us, error, retrying)
-      select v.id, v.attempt, v.charged_now, v.ending, v.claim, v.executor, moment, v.took_us, v.error, t.id
-        from verdicts v left join together t
-          on t.together_at = v.together_at and t.queue = v.queue and t.priority = v.priority and t.lane = v.lane
-         and t.attempt_next = v.attempt_next and t.charged_now = v.charged_now
+    insert into pulse.failure (id, attempt, charged, ending, claim, executor, at, took_us, error)
+      select v.id, v.attempt, v.charged_now, v.ending, v.claim, v.executor, moment, v.took_us, v.error
+        from verdicts v
        where case v.ending when 'fail' then true when 'put_off' then false when 'release' then false else true end)
-  select count(*), array_agg((v.status, v.run_at, v.ending, v.error, v.id, v.submitted_at, v.lane_id, v.priority, v.lane, v.attempt, v.attempt_next,
-                              v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id,
-                              v.occurrence, v.at_most_once, v.options_next, v.trace, v.meta)::pulse.verdict) filter (where t.id is null)
-    into total, rest
-    from verdicts v left join together t
-      on t.together_at = v.together_at and t.queue = v.queue and t.priority = v.priority and t.lane = v.lane
-     and t.attempt_next = v.attempt_next and t.charged_now = v.charged_now;
-  if rest is not null then
-    perform pulse.close_rest(rest, moment, careful);
+  select array_agg((v.status, v.run_at, v.ending, v.error, v.id, v.submitted_at, v.lane_id, v.priority, v.lane, v.attempt, v.attempt_next,
+                    v.charged_now, v.max_attempts, v.suspect_next, v.queue, v.kind, v.args, v.tenant, v.project, v.key, v.schedule_id,
+                    v.occurrence, v.at_most_once, v.options_next, v.trace, v.meta)::pulse.verdict)
+    into verdicts
+    from verdicts v;
+  if verdicts is not null then
+    perform pulse.close_rest(verdicts, moment, careful);
   end if;
-  -- Wishes to cancel what runs no longer.
-  if exists (select from pulse.cancel_request) then
-    delete from pulse.cancel_request r
-     where r.claim = any (claims) and not exists (select from pulse.lease l where l.claim = r.claim and get_bit(l.open, r.pos) = 1);
-  end if;
-  return total;
+  return coalesce(cardinality(verdicts), 0);
 end $$;
 
--- close_rest: what becomes of those that do not wait together: outcomes, delayed jobs, deliveries that run again at once.
+-- close_rest: write what becomes of those that do not wait together: outcomes, delayed jobs, deliveries that run again at once.
 --
--- sent by   close_held
+-- sent by   close_apart
 create function pulse.close_rest(verdicts pulse.verdict[], moment timestamptz, careful boolean) returns void
   language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -277,7 +306,7 @@ begin
   for r in
     select l.claim, l.open & pulse.mask_of(array_agg(e.pos), length(l.open)) as hit
       from unnest(claims, tokens, positions) e(claim, token, pos)
-      join pulse.lease l on l.claim = e.claim and l.token = e.token
+      join pulse.lease l on l.claim = e.claim and l.token = any (tokens) and (e.token is null or e.token = l.token)
      where e.pos between 0 and length(l.open) - 1
      group by l.claim, l.open order by l.claim
   loop

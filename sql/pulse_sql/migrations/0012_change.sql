@@ -30,6 +30,7 @@ begin
   select x.* into t from pulse.retrying x where x.id = (pulse.retry_of(j)).retrying;
   p := array_position(t.seqs, j.seq);
   if p is null or p <= t.taken then return false; end if;
+  update pulse.failure f set retrying = null where f.id = j.id and f.retrying = t.id;
   if cardinality(t.ids) = t.taken + 1 then
     delete from pulse.retrying x where x.id = t.id;
   else

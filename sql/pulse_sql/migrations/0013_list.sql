@@ -393,7 +393,8 @@ declare
 begin
   return query
     with failed as materialized (
-      select f.id, f.attempt, f.at from pulse.failure f where (f.at, f.id) < (below_at, below_id) order by f.at desc, f.id desc limit reads)
+      select f.id, f.attempt, f.at from pulse.failure f
+       where (f.retrying is null or f.together is not null) and (f.at, f.id) < (below_at, below_id) order by f.at desc, f.id desc limit reads)
     select (pulse.listed_of(j.delivery, 'RETRYING', null, null, null, null, null, null, 'log ' || (to_json(f.at) #>> '{}') || ' ' || f.id)).*
       from failed f
       cross join lateral (
@@ -407,7 +408,8 @@ begin
   get diagnostics found_n = row_count;
   if found_n = most then return; end if;
   select count(*), 'log ' || (to_json(min(f.at)) #>> '{}') || ' ' || (array_agg(f.id order by f.at, f.id))[1] into seen, stop.after
-    from (select f.at, f.id from pulse.failure f where (f.at, f.id) < (below_at, below_id) order by f.at desc, f.id desc limit reads) f;
+    from (select f.at, f.id from pulse.failure f
+           where (f.retrying is null or f.together is not null) and (f.at, f.id) < (below_at, below_id) order by f.at desc, f.id desc limit reads) f;
   if seen = reads then return next stop; end if;
 end $$;
 

@@ -244,6 +244,30 @@ exception when lock_not_available then
   return false;
 end $$;
 
+-- prune_failures: delete failed attempts that are older than that, those of one report that waited together with the first of them.
+--
+-- sent by   prune, whose settings its plans need
+-- returns   how many went; never less than `most` while there are more
+-- index     failure_at, failure_id
+create function pulse.prune_failures(failed timestamptz, most integer) returns bigint
+  language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  total bigint;
+begin
+  with old as materialized (
+    select g.ctid as place, g.at, g.together from (
+      select f.ctid, f.at, f.together, sum(f.size) over (order by f.at, f.id) - f.size as before
+        from (select x.ctid, coalesce(cardinality(x.together), 1) as size, x.id, x.at, x.together from pulse.failure x
+               where (x.retrying is null or x.together is not null) and x.at < failed order by x.at, x.id limit most) f) g
+     where g.before < most),
+  those as materialized (
+    select f.ctid as place from (select o.at, unnest(o.together) as id from old o) m join pulse.failure f on f.id = m.id and f.at = m.at),
+  gone as (
+    delete from pulse.failure f where f.ctid = any (array(select o.place from old o union select t.place from those t)) returning 1)
+  select count(*) into total from gone;
+  return total;
+end $$;
+
 -- prune: delete what is older than it should be kept, and what belonged to jobs that are no longer in the log.
 --
 -- sent by   reporter, for the watchdog, again until it deletes less than `most` of everything
@@ -275,8 +299,7 @@ begin
   get diagnostics claims = row_count;
   delete from pulse.place p where (p.id, p.seq) in (select q.id, q.seq from pulse.place q where q.seq < oldest order by q.seq limit most);
   get diagnostics places = row_count;
-  delete from pulse.failure f where f.ctid = any (array(select g.ctid from pulse.failure g where g.at < failed order by g.at limit most));
-  get diagnostics failures = row_count;
+  failures := pulse.prune_failures(failed, most);
   delete from pulse.outcome o where o.id = any (array(select p.id from pulse.outcome p where p.at < failed order by p.at, p.id limit most));
   get diagnostics outcomes = row_count;
   delete from pulse.result r where r.id = any (array(select q.id from pulse.result q where q.at < old order by q.at limit most));
