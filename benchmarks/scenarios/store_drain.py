@@ -109,9 +109,13 @@ def _report(connection: Connection, batches: Sequence[Batch], masks: list[str], 
     """How many succeeded; the others are closed in the same transaction."""
     took = array(["1000"] * sum(mask.count("1") for mask in masks))
     ends = [(batch, pos) for batch, positions in zip(batches, failed, strict=True) for pos in positions]
-    named = [str(batch.token) if pos == positions[0] else "null" for batch, positions in zip(batches, failed, strict=True) for pos in positions]
+    tokens = [
+        str(batch.token) if pos == positions[0] else "null"
+        for batch, positions in zip(batches, failed, strict=True)
+        for pos in positions
+    ]
     columns = (
-        [str(batch.claim) for batch, _ in ends], named, [str(pos) for _, pos in ends],
+        [str(batch.claim) for batch, _ in ends], tokens, [str(pos) for _, pos in ends],
         *([same] * len(ends) for same in ("fail", str(RETRY_MS), '"ValueError: no such address"', "1000")),
     )  # fmt: skip
     claims, tokens = [batch.claim for batch in batches], [batch.token for batch in batches]
