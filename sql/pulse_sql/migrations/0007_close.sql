@@ -103,8 +103,7 @@ begin
   end if;
   select min(s.first), max(s.last) into first, last
     from (select l.claim from pulse.lease l where l.claim = any (claims) order by l.claim for update) l,
-         lateral (select (select min(u) from unnest(c.seqs) u) as first, (select max(u) from unnest(c.seqs) u) as last
-                    from pulse.claim c where c.id = l.claim offset 0) s;
+         lateral (select min(u) as first, max(u) as last from (select c.seqs from pulse.claim c where c.id = l.claim) c, unnest(c.seqs) u) s;
   with held as materialized (                   -- once per claim; || makes copies of the arrays that are not fetched again per job
     select l.claim, l.token, l.executor, l.open, c.ids || '{}'::uuid[] as ids, c.seqs || '{}'::bigint[] as seqs, c.attempt, c.charged
       from pulse.lease l, lateral (select c.ids, c.seqs, c.attempt, c.charged from pulse.claim c where c.id = l.claim offset 0) c
@@ -139,7 +138,7 @@ begin
   together as materialized (
     select nextval('pulse.retrying_id_seq') as id, g.*
       from (select f.queue, f.priority, f.lane, f.attempt, f.charged, f.delay_ms, array_agg(f.id) as ids, array_agg(f.seq) as seqs, (array_agg(f.id))[1] as first
-              from (select * from failed order by id) f
+              from (select queue, priority, lane, attempt, charged, delay_ms, id, seq from failed order by id) f
              group by f.queue, f.priority, f.lane, f.attempt, f.charged, f.delay_ms having count(*) >= 8) g),
   waiting as (
     insert into pulse.retrying (id, run_at, queue, priority, lane, attempt, charged, ids, seqs)
