@@ -14,7 +14,7 @@ from benchmarks.store.pulse import Batch, Claimer, array
 REPORT = """select (select settled from pulse.settle(%s, %s, %s::bit varying[], %s::integer[])), pulse.close(
   %s::bigint[], %s::uuid[], %s::integer[], %s::text[], %s::bigint[], %s::text[], %s::bigint[])"""
 PROMOTE = "select moved from pulse.promote(1000)"
-RETRY_MS = 1  # not 0, which would spare it the table of delayed jobs
+RETRY_MS = 1  # not 0, which would send them back to the log at once
 
 
 @scenario(
@@ -41,8 +41,8 @@ def drain(bench: Bench[Cluster]) -> Sample:
     targets=(AtLeast("failing", 0.4, of="succeeding"),),
 )
 def failures(bench: Bench[Cluster]) -> Sample:
-    """Jobs per second until all have succeeded: failures are closed, wait for a millisecond in the table of delayed
-    jobs, are promoted, claimed a second time and settled. Beside the same loop without failures."""
+    """Jobs per second until all have succeeded: failures are closed, wait for a millisecond (those of a report together),
+    are claimed a second time and settled. Beside the same loop without failures."""
     jobs = 30_000 if bench.quick else 120_000
     bench.details["every third job fails once"] = f"{REPORT}\n{PROMOTE}; delay {RETRY_MS} ms, one promote per batch"
     return bench.interleaved(
