@@ -67,7 +67,7 @@ def _instants(rules: Rules, zone: ZoneInfo, wall: datetime) -> list[datetime]:
     """All instants at which the clock of `zone` shows `wall`; for a fixed expression, the one that stands for it."""
     first = wall.replace(tzinfo=zone)
     again = first.replace(fold=1)
-    # Offsets depend on the fold only where a time is skipped or shown twice (PEP 495). That is rare, and the rest is slow.
+    # The offset depends on the fold only where a time is skipped or shown twice (PEP 495): rarely; the rest is slow.
     if first.utcoffset() == again.utcoffset():
         return [first.astimezone(UTC)]
     instants = {first.astimezone(UTC), again.astimezone(UTC)}

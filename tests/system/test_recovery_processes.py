@@ -154,7 +154,7 @@ def test_what_outlives_the_grace_runs_again_and_is_neither_charged_nor_suspected
     with scene.runtime(executors=1) as again:
         assert scene.finishes(15)
         assert (scene.endings(), scene.most_charged()) == (["lost"], 0)
-        assert ask(scene.dsn, f"select bool_or(suspect) from pulse.log where id = '{alone}'") is False
+        assert scene.ask(f"select bool_or(suspect) from pulse.log where id = '{alone}'") is False
         assert again.stop() == 0
     assert scene.problems() == []
 
