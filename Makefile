@@ -19,7 +19,7 @@ run: $(READY) ## the demo on an embedded Postgres (ARGS="--for 10s")
 	@$(BIN)/pulse-runtime demo $(ARGS)
 
 test: $(READY) ## the tests, under five minutes (ARGS="-k name")
-	$(BIN)/python $(if $(strip $(ARGS)),-m pytest,tests/halves.py) -m "not long and not mutants" $(ARGS)
+	$(BIN)/python $(if $(strip $(ARGS)),-m pytest,tests/parts.py) -m "not long and not mutants" $(ARGS)
 
 test-all: $(READY) ## the tests and their long versions
 	$(BIN)/python -m pytest -m "not mutants" --hypothesis-profile long $(ARGS)
