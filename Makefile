@@ -9,6 +9,10 @@ ARGS  ?=
 PG    ?=
 SECONDS ?= 30
 
+# Kept even where the environment says no (many images do): the tests start hundreds of interpreters, and each of
+# them would compile our sources again, which is half of its start.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help run test test-all test-mutants test-pg stress lint bench snapshot lock clean venv model
 
