@@ -32,6 +32,7 @@ class Scene:
         self.folder = folder
         self.file = folder / "history.jsonl"
         self.producer = Producer(dsn, Recorder(self.file))
+        self.gate = folder / "go on"
         self._kept: psycopg.Connection[Any] | None = None
 
     def close(self) -> None:
@@ -70,6 +71,14 @@ class Scene:
         finally:
             over.set()
             thread.join()
+
+    def hold(self, count: int) -> list[str]:
+        """Jobs that run until `gate.touch()`: however slow the machine, they have not ended when a test looks."""
+        return self.producer.send("hold", {"path": str(self.gate)}, count=count)
+
+    def all_run(self, count: int, *, within_s: float = 10.0) -> bool:
+        """So many handlers have begun."""
+        return eventually(lambda: len(self.runs()) == count, within_s=within_s)
 
     def in_flight(self) -> int:
         return int(self.ask("select coalesce(sum(bit_count(open)), 0) from pulse.lease"))

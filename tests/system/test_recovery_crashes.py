@@ -61,10 +61,11 @@ def test_a_crash_among_neighbours_charges_nobody_and_the_next_one_alone_charges_
         runtime.wait_for("tree up", within_s=BOOT_S)
         if how == "oom":
             limits.enter_context(little_memory(runtime, "executor-1"))
-        neighbours = scene.producer.send("work", {"ms": 300}, count=3)
-        assert scene.flies(3)
+        neighbours = scene.hold(3)
+        assert scene.all_run(3)
         (culprit,) = scene.producer.send("crash", {"how": how, "attempts": 2, "after_ms": 100}, options=QUICKLY)
         assert eventually(lambda: scene.ask("select count(*) from pulse.failure") >= 4, within_s=10)
+        scene.gate.touch()
         assert scene.finishes(20)
         assert scene.ask(_told(culprit)) == ["suspect", "crash"]
         for job in neighbours:

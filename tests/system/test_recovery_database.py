@@ -143,12 +143,13 @@ def test_a_clock_that_jumps_by_an_hour_lapses_nobody(scene: Scene) -> None:
         for runtime in (one, two):
             runtime.wait_for("tree up", within_s=BOOT_S)
         with undisturbed(scene, one, two):
-            scene.producer.send("work", {"ms": 3000}, count=20)
+            scene.hold(20)
             assert scene.flies(20)
             tell(scene.dsn, clock.format("clock_timestamp() + interval '1 hour'"))
             time.sleep(2.2)  # longer than a lease: watchers have had their time
             assert scene.in_flight() == 20
             tell(scene.dsn, clock.format("clock_timestamp()"))
+            scene.gate.touch()
         assert said(one, "claim released") == said(two, "claim released") == []
         assert (one.stop(), two.stop()) == (0, 0)
     assert scene.problems() == []

@@ -41,9 +41,10 @@ def test_another_runtime_reaps_a_lost_host(scene: Scene) -> None:
         lost.wait_for("tree up", within_s=BOOT_S)
         with scene.runtime(executors=1, name="alive", **SHORT) as alive:
             alive.wait_for("tree up", within_s=BOOT_S)
-            scene.producer.send("work", {"ms": 1000}, count=12)
-            assert eventually(lambda: scene.in_flight() == 12, within_s=10)
+            scene.hold(12)
+            assert scene.flies(12)
             lost.kill_all()
+            scene.gate.touch()
             alive.wait_for("executor reaped", within_s=12)
             assert scene.finishes(20)
             assert alive.stop() == 0
