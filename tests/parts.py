@@ -1,5 +1,5 @@
 """The tests in three processes, so that two cores have work while one of them waits: those that ask one database,
-those that start runtimes and hurt them, which mostly wait for leases (with schedules it is a third), and all others.
+those that start runtimes and hurt them, which mostly wait (with the oracle they are a third of all), and the others.
 
 What is given on the command line goes to all. The others' output comes as they run, the rest when it has ended. Each
 has a cluster of its own, looks for what it leaves behind, and judges its skips.
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     """The worst of the exit statuses."""
     pytest = [sys.executable, "-m", "pytest", *arguments]
     runtimes = [str(path) for name in RUNTIMES for path in sorted(TESTS.glob(f"system/test_{name}.py"))]
-    apart = {"runtimes and schedules": [*runtimes, str(TESTS / "schedules")], "tests/db": [str(TESTS / "db")]}
+    apart = {"runtimes and oracle": [*runtimes, str(TESTS / "oracle")], "tests/db": [str(TESTS / "db")]}
     with contextlib.ExitStack() as stack:
         parts = [stack.enter_context(_part(name, [*pytest, *paths])) for name, paths in apart.items()]
         ignored = [f"--ignore={path}" for paths in apart.values() for path in paths]
