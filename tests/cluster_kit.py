@@ -1,8 +1,9 @@
 """A cluster for one test session, with a database to clone for each test."""
 
+import contextlib
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -27,6 +28,13 @@ SETTINGS = {
     "track_functions": "all",
     "log_min_messages": "warning",
 }
+
+USERS = b"""
+    select format('connection %%s (%%s, %%s): %%s', pid, application_name, state, left(query, 80))
+    from pg_stat_activity where datname = %(name)s and backend_type = 'client backend'
+    union all
+    select format('prepared transaction %%s', gid) from pg_prepared_xacts where database = %(name)s
+"""
 
 
 class Cluster:
@@ -82,20 +90,22 @@ class Cluster:
         )
         return name
 
-    def drop(self, database: str) -> None:
-        """Whoever is still connected is thrown out."""
-        self._run(SQL("drop database {} with (force)").format(Identifier(database)))
+    @contextlib.contextmanager
+    def ending(self, database: str, *, within_s: float) -> Iterator[Sequence[str]]:
+        """Who still uses the database when the time is up, by name. After the block it is dropped, and they thrown out.
 
-    def left_in(self, database: str, *, within_s: float) -> Sequence[str]:
-        """Who still uses the database when the time is up, by name; a backend takes a moment to go."""
+        A backend takes a moment to go: mostly less than 1 ms, so that is how often we look.
+        """
         users: list[str] = []
+        with psycopg.connect(self.dsn, autocommit=True) as connection:
 
-        def nobody_left() -> bool:
-            users[:] = self._users(database)
-            return not users
+            def nobody_left() -> bool:
+                users[:] = [row[0] for row in connection.execute(USERS, {"name": database})]
+                return not users
 
-        eventually(nobody_left, within_s=within_s)
-        return users
+            eventually(nobody_left, within_s=within_s, every_s=0.001)
+            yield users
+            connection.execute(SQL("drop database {} with (force)").format(Identifier(database)))
 
     def roll_back_prepared(self, database: str) -> None:
         """End prepared transactions, because not even force drops a database that has one."""
@@ -103,16 +113,6 @@ class Cluster:
             found = connection.execute("select gid from pg_prepared_xacts where database = current_database()")
             for (name,) in found.fetchall():
                 connection.execute(SQL("rollback prepared {}").format(name))
-
-    def _users(self, database: str) -> list[str]:
-        question = b"""
-            select format('connection %%s (%%s, %%s): %%s', pid, application_name, state, left(query, 80))
-            from pg_stat_activity where datname = %(name)s and backend_type = 'client backend'
-            union all
-            select format('prepared transaction %%s', gid) from pg_prepared_xacts where database = %(name)s
-        """
-        with psycopg.connect(self.dsn, autocommit=True) as connection:
-            return [row[0] for row in connection.execute(question, {"name": database})]
 
     def _run(self, statement: SQL | psycopg.sql.Composed) -> None:
         # A connection each time (3 ms): one that is kept would not survive a restart.

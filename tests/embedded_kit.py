@@ -23,13 +23,13 @@ USER_SCRIPT = Path(__file__).with_name("embedded_user.py")
 NOBODY = 65534
 
 
-def eventually(holds: Callable[[], bool], *, within_s: float) -> bool:
+def eventually(holds: Callable[[], bool], *, within_s: float, every_s: float = 0.01) -> bool:
     """Did it come true in time?"""
     end = time.monotonic() + within_s
     while not holds():
         if time.monotonic() > end:
             return False
-        time.sleep(0.01)
+        time.sleep(every_s)
     return True
 
 

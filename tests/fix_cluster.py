@@ -79,9 +79,8 @@ def database(server: Cluster, *, template: str, patience_s: float = 2.0) -> Iter
     """A new database; whoever is still connected to it at the end, when the time is up, is thrown out and named."""
     name = server.create(template=template)
     yield server.dsn_of(name)
-    left = server.left_in(name, within_s=patience_s)
-    if left:
-        server.roll_back_prepared(name)
-    server.drop(name)
+    with server.ending(name, within_s=patience_s) as left:
+        if left:
+            server.roll_back_prepared(name)
     if left:
         pytest.fail("the test left behind: " + "; ".join(left), pytrace=False)

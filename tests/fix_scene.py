@@ -1,5 +1,7 @@
 """`scene`: where a system test of the runtime happens."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ from scene_kit import Scene
 
 
 @pytest.fixture
-def scene(dsn: str, tmp_path: Path) -> Scene:
+def scene(dsn: str, tmp_path: Path) -> Iterator[Scene]:
     """A database of this test's own, a producer and a history."""
-    return Scene(dsn, tmp_path)
+    with closing(Scene(dsn, tmp_path)) as scene:
+        yield scene

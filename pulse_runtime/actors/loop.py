@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from pulse_runtime.events import Log
-from pulse_runtime.store.line import Line
 from pulse_supervisor import Died, Event, Hub, Left, Message, Peer
 
 
@@ -36,6 +35,13 @@ class Actor(Protocol):
     def wake(self, now: float) -> float | None:
         """Do what is due; the answer is when something is next."""
         ...
+
+
+class Line(Protocol):
+    """A `store.line.Line`, told here by what is asked of it: most actors have none, and do without psycopg."""
+
+    def wake(self, now: float) -> float | None: ...
+    def close(self) -> None: ...
 
 
 def run(actor: Actor, hub: Hub, log: Log, lines: Sequence[Line] = ()) -> int:

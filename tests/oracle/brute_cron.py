@@ -65,14 +65,13 @@ def _walls(rules: Rules, day: date) -> list[datetime]:
 
 def _instants(rules: Rules, zone: ZoneInfo, wall: datetime) -> list[datetime]:
     """All instants at which the clock of `zone` shows `wall`; for a fixed expression, the one that stands for it."""
-    shown = sorted(
-        {
-            at
-            for fold in (0, 1)
-            for at in [wall.replace(tzinfo=zone, fold=fold).astimezone(UTC)]
-            if at.astimezone(zone).replace(tzinfo=None, fold=0) == wall
-        }
-    )
+    first = wall.replace(tzinfo=zone)
+    again = first.replace(fold=1)
+    # The offset depends on the fold only where a time is skipped or shown twice (PEP 495): rarely; the rest is slow.
+    if first.utcoffset() == again.utcoffset():
+        return [first.astimezone(UTC)]
+    instants = {first.astimezone(UTC), again.astimezone(UTC)}
+    shown = sorted(at for at in instants if at.astimezone(zone).replace(tzinfo=None, fold=0) == wall)
     if not rules.fixed:
         return shown
     return shown[:1] or [_end_of_gap(zone, wall)]

@@ -30,15 +30,17 @@ STEP = timedelta(days=5)
 def changes(zone: str) -> list[datetime]:
     """When the clocks of a zone change from 2005 to 2060, to the minute; a new year if they never do."""
     place, found, at = ZoneInfo(zone), [], datetime(2005, 1, 1, tzinfo=UTC)
+    offset = at.astimezone(place).utcoffset()
     while at.year < 2060:
-        if at.astimezone(place).utcoffset() != (at + STEP).astimezone(place).utcoffset():
-            low, high = at, at + STEP
+        low, at, before = at, at + STEP, offset
+        offset = at.astimezone(place).utcoffset()
+        if offset != before:
+            high = at
             while high - low > timedelta(minutes=1):
                 middle = low + (high - low) / 2
-                same = middle.astimezone(place).utcoffset() == low.astimezone(place).utcoffset()
+                same = middle.astimezone(place).utcoffset() == before
                 low, high = (middle, high) if same else (low, middle)
             found.append(high.replace(second=0, microsecond=0))
-        at += STEP
     return found or [datetime(2026, 1, 1, tzinfo=UTC)]
 
 

@@ -159,7 +159,8 @@ def test_jitter_moves_the_fire_and_not_its_name(schedules: Schedules, clock: Clo
     ).fetchall()
     assert all(abs(due - occurrence) <= timedelta(seconds=30) for occurrence, due, _ in dues)
     assert all(due <= decided <= due + timedelta(seconds=5) for _, due, decided in dues)
-    assert len({due - occurrence for occurrence, due, _ in dues}) == len(dues)
+    # Of 60,000 shifts two may be the same, as they are in one run of 200; two pairs, in one of 80,000.
+    assert len({due - occurrence for occurrence, due, _ in dues}) >= len(dues) - 1
     assert all(occurrence.second == 0 for each in ids for occurrence, _ in schedules.ledger(each))
 
 

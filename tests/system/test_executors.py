@@ -18,7 +18,7 @@ def enqueue(scene: Scene, kind: str, args: str = "{}", **options: Any) -> str:
 def stands(scene: Scene, kind: str) -> tuple[Any, ...]:
     """Status, attempt, charged and last error of the one job of a kind."""
     row = "(status, attempt, charged, split_part(last_error, E'\\n', 1))"
-    found = ask(scene.dsn, f"select array_agg({row}::text) from pulse.jobs where kind = '{kind}'")
+    found = scene.ask(f"select array_agg({row}::text) from pulse.jobs where kind = '{kind}'")
     assert len(found) == 1
     return tuple(found[0].strip("()").replace('"', "").split(","))
 
@@ -36,9 +36,9 @@ def test_every_end_that_a_handler_chooses_is_what_its_job_comes_to(scene: Scene,
         assert scene.finishes(10)
         assert runtime.stop() == 0
     assert stands(scene, "patient") == ("CANCELED", "1", "0", "enough")
-    result = ask(scene.dsn, f"select result from pulse.result where id = '{parent}'")
+    result = scene.ask(f"select result from pulse.result where id = '{parent}'")
     assert result == {"queue": "default", "attempt": 1}
-    told = ask(scene.dsn, f"select row_to_json(p) from pulse.progress p where id = '{parent}'")
+    told = scene.ask(f"select row_to_json(p) from pulse.progress p where id = '{parent}'")
     assert (told["attempt"], told["done"], told["total"], told["note"]) == (1, 1, 2, "half of it")
     assert stands(scene, "shaky") == ("COMPLETED", "2", "1", "ConnectionError: at first")
     assert stands(scene, "sleepy")[:3] == ("COMPLETED", "3", "0")
@@ -47,21 +47,21 @@ def test_every_end_that_a_handler_chooses_is_what_its_job_comes_to(scene: Scene,
     assert stands(scene, "picky") == ("DEAD_LETTERED", "1", "1", "KeyError: 'no such customer'")
     assert stands(scene, "slow") == ("DEAD_LETTERED", "1", "1", "TimeoutError: it did not end within 0.2 s")
     children = "select array_agg((args ->> 'n')::int order by (args ->> 'n')::int) from pulse.jobs where kind = 'child'"
-    assert ask(scene.dsn, children) == [1, 2, 20, 30], "and none of the attempt of shaky that failed"
+    assert scene.ask(children) == [1, 2, 20, 30], "and none of the attempt of shaky that failed"
 
 
 def test_a_kind_that_nobody_has_waits_for_a_runtime_that_has_it(scene: Scene) -> None:
     with scene.runtime(handlers="apps.history_jobs", executors=1, name="old") as old:
         old.wait_for("tree up", within_s=BOOT_S)
         enqueue(scene, "child", max_attempts=1)
-        assert eventually(lambda: ask(scene.dsn, "select count(*) from pulse.delayed") == 1, within_s=10)
+        assert eventually(lambda: scene.ask("select count(*) from pulse.delayed") == 1, within_s=10)
         assert old.stop() == 0
     assert stands(scene, "child")[:3] == ("PENDING", "1", "0")
     with scene.runtime(handlers="apps.ends_jobs", executors=1, name="new") as new:
         new.wait_for("tree up", within_s=BOOT_S)
         assert scene.finishes(20)
         kinds = "select array_agg(distinct k order by k) from pulse.executor, unnest(kinds) k where runtime = 'new'"
-        assert "child" in ask(scene.dsn, kinds)
+        assert "child" in scene.ask(kinds)
         assert new.stop() == 0
     assert stands(scene, "child")[:3] == ("COMPLETED", "1", "0")
 
@@ -85,7 +85,7 @@ def test_whoever_cannot_be_ended_otherwise_ends_with_its_executor_and_is_named(s
 
 
 def test_replacing_executors_that_have_grown_loses_and_repeats_nothing(scene: Scene) -> None:
-    with scene.runtime(executors=2, concurrency=3, args=["--max-memory", "130MiB"]) as runtime:
+    with scene.runtime(executors=2, concurrency=3, args=["--max-memory", "110MiB"]) as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
         with scene.flow(ms=5.0, count=2):
             scene.producer.send("grow", {"mib": 20}, count=20)
@@ -105,6 +105,6 @@ def test_an_executor_over_the_hard_limit_is_killed_by_name(scene: Scene) -> None
         assert runtime.stop() == 0
     assert scene.problems() == []
     assert scene.endings() == ["crash"]
-    why = str(ask(scene.dsn, "select error from pulse.failure"))
+    why = str(scene.ask("select error from pulse.failure"))
     assert why.startswith("its executor was killed: its memory of ")
     assert why.endswith(" is over the limit of 300 MiB")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from embedded_kit import ask, eventually
+from embedded_kit import eventually
 from runtime_kit import Runtime
 from scene_kit import BOOT_S, SHORT, Scene, said
 
@@ -44,11 +44,11 @@ def test_a_crash_alone_is_charged_with_its_cause(scene: Scene) -> None:
             with little_memory(runtime, "executor-1") if how == "oom" else contextlib.nullcontext():
                 (job,) = scene.producer.send("crash", {"how": how}, options=QUICKLY)
                 assert scene.finishes(15)
-                assert ask(scene.dsn, _told(job)) == ["crash"]
-                error = ask(scene.dsn, f"select error from pulse.failure where id = '{job}'")
+                assert scene.ask(_told(job)) == ["crash"]
+                error = scene.ask(f"select error from pulse.failure where id = '{job}'")
                 assert error.startswith("its executor ")
                 assert cause in error
-                assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{job}')") == "(COMPLETED,1)"
+                assert scene.ask(f"select (status, charged)::text from pulse.get('{job}')") == "(COMPLETED,1)"
         assert runtime.stop() == 0
     assert scene.problems() == []
 
@@ -61,15 +61,16 @@ def test_a_crash_among_neighbours_charges_nobody_and_the_next_one_alone_charges_
         runtime.wait_for("tree up", within_s=BOOT_S)
         if how == "oom":
             limits.enter_context(little_memory(runtime, "executor-1"))
-        neighbours = scene.producer.send("work", {"ms": 300}, count=3)
-        assert scene.flies(3)
+        neighbours = scene.hold(3)
+        assert scene.all_run(3)
         (culprit,) = scene.producer.send("crash", {"how": how, "attempts": 2, "after_ms": 100}, options=QUICKLY)
-        assert eventually(lambda: ask(scene.dsn, "select count(*) from pulse.failure") >= 4, within_s=10)
+        assert eventually(lambda: scene.ask("select count(*) from pulse.failure") >= 4, within_s=10)
+        scene.gate.touch()
         assert scene.finishes(20)
-        assert ask(scene.dsn, _told(culprit)) == ["suspect", "crash"]
+        assert scene.ask(_told(culprit)) == ["suspect", "crash"]
         for job in neighbours:
-            assert ask(scene.dsn, _told(job)) == ["suspect"]
-            assert ask(scene.dsn, f"select charged from pulse.get('{job}')") == 0
+            assert scene.ask(_told(job)) == ["suspect"]
+            assert scene.ask(f"select charged from pulse.get('{job}')") == 0
         assert runtime.stop() == 0
     assert scene.problems() == []
 
@@ -81,15 +82,15 @@ def test_a_poison_job_is_a_dead_letter_after_three_crashes_and_its_neighbours_ar
             assert scene.flies(1)
             (poison,) = scene.producer.send("crash", {"how": "kill", "attempts": 99}, options=QUICKLY)
             assert eventually(
-                lambda: ask(scene.dsn, f"select status from pulse.get('{poison}')") == "DEAD_LETTERED", within_s=30
+                lambda: scene.ask(f"select status from pulse.get('{poison}')") == "DEAD_LETTERED", within_s=30
             )
         assert scene.finishes(20)
-        told = ask(scene.dsn, _told(poison))
+        told = scene.ask(_told(poison))
         assert told.count("crash") == 3
         assert set(told) <= {"crash", "suspect"}
         others = "select coalesce(max(charged), 0) from pulse.jobs where status = 'COMPLETED'"
-        assert ask(scene.dsn, others) == 0
-        assert ask(scene.dsn, f"select charged from pulse.get('{poison}')") == 3
+        assert scene.ask(others) == 0
+        assert scene.ask(f"select charged from pulse.get('{poison}')") == 3
         assert runtime.stop() == 0
     assert scene.problems() == []
 
@@ -103,9 +104,9 @@ def test_more_poison_jobs_than_a_child_may_die_of_are_all_put_aside(scene: Scene
         assert scene.finishes(120)
         assert len(said(runtime, "child started")) > 5 + Restart().most
         for job in poison:
-            assert ask(scene.dsn, _told(job)).count("crash") == 3
-            assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{job}')") == "(DEAD_LETTERED,3)"
-        assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{sound}')") == "(COMPLETED,0)"
+            assert scene.ask(_told(job)).count("crash") == 3
+            assert scene.ask(f"select (status, charged)::text from pulse.get('{job}')") == "(DEAD_LETTERED,3)"
+        assert scene.ask(f"select (status, charged)::text from pulse.get('{sound}')") == "(COMPLETED,0)"
         assert runtime.stop() == 0
     assert scene.problems() == []
 
@@ -120,8 +121,8 @@ def test_a_job_that_blocks_its_loop_for_good_is_lost_three_times_and_then_charge
         (stuck,) = scene.producer.send("spin", {"ms": 60_000}, options=QUICKLY)
         assert scene.flies(1)
         assert scene.finishes(60)
-        assert ask(scene.dsn, _told(stuck)) == ["lost"] * 3 + ["crash"] * 3
-        assert ask(scene.dsn, f"select (status, charged)::text from pulse.get('{stuck}')") == "(DEAD_LETTERED,3)"
+        assert scene.ask(_told(stuck)) == ["lost"] * 3 + ["crash"] * 3
+        assert scene.ask(f"select (status, charged)::text from pulse.get('{stuck}')") == "(DEAD_LETTERED,3)"
         assert runtime.stop() == 0
     assert scene.problems() == []
 

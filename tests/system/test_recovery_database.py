@@ -31,7 +31,7 @@ def test_jobs_are_run_and_only_claimer_and_reporter_hold_connections(scene: Scen
         scene.producer.send("fail_then_succeed", {"times": 1}, count=3)
         assert scene.finishes(20)
         names = "select array_agg(application_name order by application_name) from pg_stat_activity"
-        connected = ask(scene.dsn, f"{names} where datname = current_database() and pid <> pg_backend_pid()")
+        connected = scene.ask(f"{names} where datname = current_database() and pid <> pg_backend_pid()")
         lines = ["claimer", *(f"reporter {line}" for line in ("extend", "keep", "settle"))]
         assert connected == [f"pulse:{line} test" for line in lines]
         assert runtime.stop() == 0
@@ -48,7 +48,7 @@ def test_postgres_restarts_under_load_and_nobody_exits(scene: Scene, server: Clu
             server.restart(immediate=immediate)
             (after,) = scene.producer.send("work", {"ms": 1}, priority=9)
             done = f"select status from pulse.get('{after}')"
-            assert eventually(lambda: ask(scene.dsn, done) == "COMPLETED", within_s=10)
+            assert eventually(lambda: scene.ask(done) == "COMPLETED", within_s=10)
         assert runtime.stop() == 0
     assert scene.problems() == []
 
@@ -75,7 +75,7 @@ def test_every_backend_is_terminated_again_and_again(scene: Scene) -> None:
                 assert scene.flies(5)
                 assert ask(scene.dsn, f"select count(pg_terminate_backend(pid)) from pg_stat_activity where {ours}")
                 assert eventually(
-                    lambda: ask(scene.dsn, f"select count(*) from pg_stat_activity where {ours}") >= 4, within_s=10
+                    lambda: scene.ask(f"select count(*) from pg_stat_activity where {ours}") >= 4, within_s=10
                 )
         assert runtime.stop() == 0
     assert scene.problems() == []
@@ -143,12 +143,13 @@ def test_a_clock_that_jumps_by_an_hour_lapses_nobody(scene: Scene) -> None:
         for runtime in (one, two):
             runtime.wait_for("tree up", within_s=BOOT_S)
         with undisturbed(scene, one, two):
-            scene.producer.send("work", {"ms": 3000}, count=20)
+            scene.hold(20)
             assert scene.flies(20)
             tell(scene.dsn, clock.format("clock_timestamp() + interval '1 hour'"))
             time.sleep(2.2)  # longer than a lease: watchers have had their time
             assert scene.in_flight() == 20
             tell(scene.dsn, clock.format("clock_timestamp()"))
+            scene.gate.touch()
         assert said(one, "claim released") == said(two, "claim released") == []
         assert (one.stop(), two.stop()) == (0, 0)
     assert scene.problems() == []

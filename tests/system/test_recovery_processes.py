@@ -41,12 +41,13 @@ def test_any_actor_can_be_killed_under_load_and_nothing_is_lost_or_left_behind(s
 def test_a_stopped_executor_is_killed_before_its_lease_lapses_and_its_jobs_are_not_charged(scene: Scene) -> None:
     with scene.runtime(**SHORT) as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
-        scene.producer.send("work", {"ms": 800}, count=20)
-        assert scene.flies(20)
+        scene.hold(20)
+        assert scene.all_run(20)
         mark = runtime.log.mark()
         pid = runtime.kill("executor-1", signal.SIGSTOP)
         killed = runtime.wait_for("child killed", child="executor-1", after=mark, within_s=5)
         assert killed["why"].startswith("silent for")
+        scene.gate.touch()
         assert runtime.pid_of("executor-1", other_than=pid)
         assert scene.finishes(15)
         assert (scene.endings(), scene.most_charged()) == (["lost"], 0)
@@ -83,12 +84,12 @@ def test_a_frozen_host_is_reaped_and_what_it_says_after_the_thaw_changes_nothing
     ):
         frozen.wait_for("tree up", within_s=BOOT_S)
         alive.wait_for("tree up", within_s=BOOT_S)
-        scene.producer.send("work", {"ms": 700}, count=20)
-        assert eventually(lambda: len(scene.runs()) == 20, within_s=10), "everybody has begun"
+        scene.hold(20)
+        assert scene.all_run(20)
         assert scene.held_by(frozen, "executor-1") == 10
-        assert eventually(lambda: len(scene.runs()) == 20, within_s=5), "what has begun by now goes on"
         freeze(frozen, signal.SIGSTOP)
         alive.wait_for("executor reaped", within_s=10)
+        scene.gate.touch()
         assert scene.finishes(15)
         assert scene.endings() == ["lost"]
         mark, thaw = frozen.log.mark(), time.monotonic_ns()
@@ -143,18 +144,17 @@ def test_a_claimer_killed_right_after_its_commit_leaves_a_batch_that_its_executo
 
 
 def test_what_outlives_the_grace_runs_again_and_is_neither_charged_nor_suspected(scene: Scene) -> None:
-    hold = scene.folder / "go on"
     with scene.runtime(executors=1, grace="200ms") as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
-        (alone,) = scene.producer.send("hold", {"path": str(hold)})
+        (alone,) = scene.hold(1)
         assert scene.flies(1)
         assert runtime.stop() == 0
         assert scene.in_flight() == 0
-    hold.touch()
+    scene.gate.touch()
     with scene.runtime(executors=1) as again:
         assert scene.finishes(15)
         assert (scene.endings(), scene.most_charged()) == (["lost"], 0)
-        assert ask(scene.dsn, f"select bool_or(suspect) from pulse.log where id = '{alone}'") is False
+        assert scene.ask(f"select bool_or(suspect) from pulse.log where id = '{alone}'") is False
         assert again.stop() == 0
     assert scene.problems() == []
 
@@ -176,10 +176,9 @@ def test_a_killed_supervisor_leaves_no_orphans_and_its_next_life_runs_its_jobs(s
 
 
 def test_a_second_sigterm_ends_it_within_three_seconds_and_the_next_life_has_its_jobs(scene: Scene) -> None:
-    hold = scene.folder / "go on"
     with scene.runtime(executors=1, grace="30s") as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
-        scene.producer.send("hold", {"path": str(hold)}, count=3)
+        scene.hold(3)
         assert scene.flies(3)
         runtime.kill("supervisor", signal.SIGTERM)
         runtime.wait_for("draining", within_s=5)
@@ -187,7 +186,7 @@ def test_a_second_sigterm_ends_it_within_three_seconds_and_the_next_life_has_its
         runtime.stop(within_s=5)
         assert time.monotonic() - began <= 3.5
         assert runtime.processes() == []
-    hold.touch()
+    scene.gate.touch()
     with scene.runtime(executors=1) as again:
         assert scene.finishes(15)
         assert (scene.endings(), scene.most_charged()) == (["lost"], 0)
@@ -214,14 +213,13 @@ def test_a_second_runtime_of_the_same_name_is_refused_and_the_first_is_not_distu
     with scene.runtime(executors=1) as first:
         first.wait_for("registered", within_s=BOOT_S)
         before = first.pids()
-        hold = scene.folder / "go on"
-        scene.producer.send("hold", {"path": str(hold)}, count=3)
+        scene.hold(3)
         assert scene.flies(3)
         with scene.runtime(executors=1) as second:
             assert second.wait(within_s=15) == 4
             assert "running already" in second.log.tail()
         assert scene.in_flight() == 3, "they run on while the other one is refused"
-        hold.touch()
+        scene.gate.touch()
         assert scene.finishes(10)
         assert first.pids() == before
         assert scene.endings() == []

@@ -29,7 +29,7 @@ def test_sigterm_lets_running_jobs_finish_and_gives_back_the_rest(scene: Scene) 
         assert eventually(lambda: scene.in_flight() >= 2, within_s=10)
         assert runtime.stop() == 0
         assert scene.in_flight() == 0
-        assert ask(scene.dsn, "select count(*) from pulse.failure") == 0, "nothing was charged or lost"
+        assert scene.ask("select count(*) from pulse.failure") == 0, "nothing was charged or lost"
     with scene.runtime() as again:
         assert scene.finishes(20)
         assert again.stop() == 0
@@ -41,9 +41,10 @@ def test_another_runtime_reaps_a_lost_host(scene: Scene) -> None:
         lost.wait_for("tree up", within_s=BOOT_S)
         with scene.runtime(executors=1, name="alive", **SHORT) as alive:
             alive.wait_for("tree up", within_s=BOOT_S)
-            scene.producer.send("work", {"ms": 1000}, count=12)
-            assert eventually(lambda: scene.in_flight() == 12, within_s=10)
+            scene.hold(12)
+            assert scene.flies(12)
             lost.kill_all()
+            scene.gate.touch()
             alive.wait_for("executor reaped", within_s=12)
             assert scene.finishes(20)
             assert alive.stop() == 0
@@ -71,9 +72,7 @@ def test_a_pause_stops_claiming_and_nothing_else(scene: Scene) -> None:
         assert runtime.stop() == 0
 
 
-def test_the_supervisor_imports_neither_handlers_nor_what_has_threads_or_speaks_to_postgres(
-    scene: Scene, tmp_path: Path
-) -> None:
+def test_nobody_imports_what_only_others_need(scene: Scene, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     (tmp_path / "noting.py").write_text(NOTING)
     environment = {"PYTHONPATH": f"{TESTS}{os.pathsep}{tmp_path}", "NOTES": str(notes)}
@@ -86,6 +85,8 @@ def test_the_supervisor_imports_neither_handlers_nor_what_has_threads_or_speaks_
         assert [name for name in ("libpq", "psycopg", "uvloop") if name in loaded] == []
         assert len(list(Path(f"/proc/{runtime.pid}/task").iterdir())) == 1
         assert "uvloop" in Path(f"/proc/{pids['executor-1']}/maps").read_text()
+        for actor in ("executor-1", "heartbeat-1", "scheduler-1", "watchdog-1"):
+            assert "psycopg" not in Path(f"/proc/{pids[actor]}/maps").read_text(), "only two speak to Postgres"
         assert runtime.stop() == 0
 
 

@@ -21,17 +21,17 @@ def test_each_occurrence_fires_in_time_and_none_is_lost_when_actors_are_killed(s
     with scene.runtime(executors=1) as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
         ask(scene.dsn, EACH_SECOND)
-        assert eventually(lambda: ask(scene.dsn, DONE) >= 2, within_s=8)
-        assert ask(scene.dsn, LATE_S) < 1.0
+        assert eventually(lambda: scene.ask(DONE) >= 2, within_s=8)
+        assert scene.ask(LATE_S) < 1.0
         runtime.kill("scheduler-1")
-        assert eventually(lambda: ask(scene.dsn, DONE) >= 4, within_s=10)
+        assert eventually(lambda: scene.ask(DONE) >= 4, within_s=10)
         runtime.kill("reporter-1")
         runtime.kill("claimer-1")
-        assert eventually(lambda: ask(scene.dsn, DONE) >= 7, within_s=15)
+        assert eventually(lambda: scene.ask(DONE) >= 7, within_s=15)
         assert runtime.stop() == 0
-    assert ask(scene.dsn, GAPS) == 0
-    assert ask(scene.dsn, TWICE) == 0
-    assert ask(scene.dsn, "select count(*) from pulse.audit()") == 0
+    assert scene.ask(GAPS) == 0
+    assert scene.ask(TWICE) == 0
+    assert scene.ask("select count(*) from pulse.audit()") == 0
 
 
 def test_declared_schedules_are_applied_at_the_start_or_refuse_it(dsn: str) -> None:

@@ -92,8 +92,8 @@ def test_a_crew_is_let_go_together_and_adds_up() -> None:
 def test_a_member_that_fails_ends_the_crew_at_once() -> None:
     started = time.monotonic()
     with (
-        crew([Member(itertools.count, ()), Member(map, (int, ["1", "x"]))]) as go,
         pytest.raises(CrewError, match="'x'"),
+        crew([Member(itertools.count, ()), Member(map, (int, ["1", "x"]))]) as go,
     ):
         go()
     assert time.monotonic() - started < 30
