@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from fix_cluster import Connection
@@ -46,6 +47,30 @@ def test_an_occurrence_in_time_stands_for_those_that_were_missed(
     clock.set(minute(5) + timedelta(seconds=3))
     firing.turn()
     assert schedules.verdicts(late) == ["missed"] * 4 + ["fired"]
+
+
+def test_one_that_is_fired_ahead_does_not_stand_for_those_that_were_missed(
+    schedules: Schedules, clock: Clock, firing: Firing
+) -> None:
+    ahead = schedules.add(lookahead_s=3600)
+    firing.each_minute(clock, 1, 1)
+    clock.advance(hours=2, seconds=30)
+    firing.turn()
+    verdicts = schedules.verdicts(ahead)
+    assert (verdicts[60], verdicts[61], verdicts[119:122]) == ("fired", "missed", ["missed", "late", "fired"])
+    assert verdicts.count("late") == 1
+    assert schedules.problems() == []
+
+
+@pytest.mark.parametrize(("within_s", "verdict"), [(5, "missed"), (9, "fired")])
+def test_nothing_fires_later_than_it_may(
+    schedules: Schedules, clock: Clock, firing: Firing, within_s: float, verdict: str
+) -> None:
+    late = schedules.add(lookahead_s=0, within_s=within_s)
+    firing.turn()
+    clock.set(minute(1) + timedelta(seconds=8))
+    firing.turn()
+    assert schedules.verdicts(late) == [verdict]
 
 
 def test_missed_fires_are_paced(schedules: Schedules, clock: Clock, firing: Firing) -> None:
@@ -161,6 +186,17 @@ def test_jitter_moves_the_fire_and_not_its_name(schedules: Schedules, clock: Clo
     assert all(due <= decided <= due + timedelta(seconds=5) for _, due, decided in dues)
     assert len({due - occurrence for occurrence, due, _ in dues}) == len(dues)
     assert all(occurrence.second == 0 for each in ids for occurrence, _ in schedules.ledger(each))
+
+
+def test_an_occurrence_that_jitter_names_before_it_was_made_is_not_late(
+    schedules: Schedules, clock: Clock, firing: Firing
+) -> None:
+    """Every evening, give or take half a day: some made at noon were due in the morning."""
+    for n in range(12):
+        schedules.add(f"s{n}", spec="0 18 * * *", jitter=0.5, missed="none", lookahead_s=0, id=UUID(int=n))
+    firing.turn()
+    told = schedules.connection.execute("select distinct verdict, due_at < decided_at from pulse.occurrence").fetchall()
+    assert told == [("fired", True)]
 
 
 @pytest.mark.parametrize(("ending", "again"), [("lost", False), ("suspect", False), ("fail", False), ("release", True)])
