@@ -39,7 +39,7 @@ class _Due:
 
     @property
     def expected_at(self) -> datetime:
-        """It is late after this. Jitter may name a moment before the schedule was made, when nobody could be in time."""
+        """It is late after this: jitter may name a moment before the schedule was made, when none could be in time."""
         return max(self.occurrence, self.due_at)
 
 

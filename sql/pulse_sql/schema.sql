@@ -485,7 +485,7 @@ table pulse.schedule_ending (
   at timestamp with time zone not null,
   ending text not null,
   error text,
-  constraint schedule_ending_ending_check CHECK ((ending = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'lost'::text, 'canceled'::text])))
+  constraint schedule_ending_ending_check CHECK ((ending = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'lost'::text, 'canceled'::text, 'resumed'::text])))
 )
 
 table pulse.schedule_run (
@@ -617,11 +617,11 @@ function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) re
 function pulse.add_partition(width bigint) returns text
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 6606603a0d7fcaa92e0351f27cbbad39
 function pulse.add_schedule(name text, kind text, spec text, job_kind text, args json DEFAULT '{}'::json, tz text DEFAULT NULL::text, anchor timestamp with time zone DEFAULT NULL::timestamp with time zone, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, meta json DEFAULT NULL::json, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, owner text DEFAULT NULL::text, declared_by text DEFAULT NULL::text, missed text DEFAULT 'latest'::text, missed_most integer DEFAULT 100, missed_pace_s double precision DEFAULT 0, within_s double precision DEFAULT NULL::double precision, overlap text DEFAULT 'allow'::text, jitter double precision DEFAULT 0, delivery text DEFAULT 'at_least_once'::text, pause_after integer DEFAULT 10, until timestamp with time zone DEFAULT NULL::timestamp with time zone, max_fires bigint DEFAULT NULL::bigint, lookahead_s double precision DEFAULT 60, first_at timestamp with time zone DEFAULT NULL::timestamp with time zone, zone_version text DEFAULT NULL::text, by text DEFAULT NULL::text, id uuid DEFAULT NULL::uuid) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 8c098aae8b712e33ffe379a9b0fe8433
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 89dcc709595283cf5d30707f03cc29d9
 function pulse.any_visible(xids xid8[], snap pg_snapshot) returns boolean
   sql immutable parallel safe md5 fd66107cb3fffca6034639b89be59be4
 function pulse.audit(tolerance interval DEFAULT '00:02:00'::interval, most integer DEFAULT 100) returns TABLE(finding text, id text, detail text)
-  plpgsql stable set jit=off set search_path=pg_catalog, pg_temp md5 14f135aaeeae07727bd7e25a0b02c511
+  plpgsql stable set jit=off set search_path=pg_catalog, pg_temp md5 10eb764245a6b39c59b31fba11d4f81b
 function pulse.backfill(id uuid, occurrences timestamp with time zone[], jobs uuid[], missed boolean DEFAULT false, by text DEFAULT NULL::text) returns timestamp with time zone[]
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 164b757f39d39d25aae319c1bfbbdbff
 function pulse.backoff(options json, charged integer) returns interval
@@ -649,7 +649,7 @@ function pulse.close_held(claims bigint[], tokens uuid[], positions integer[], e
 function pulse.close_rest(verdicts pulse.verdict[], moment timestamp with time zone, careful boolean) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b83ddea842bd1814a5c66c6f2d1285b4
 function pulse.count_endings(most integer DEFAULT 20000) returns bigint
-  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 ac64e69d7fe1134227caeaafe29eece7
+  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 23236a0682899655f3d9a21f02148bd8
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 61f93155e1b2d5d3c7841d43531f8454
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
@@ -673,7 +673,7 @@ function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved bo
 function pulse.due_schedules(most integer, runtime text DEFAULT NULL::text, shards integer DEFAULT NULL::integer, shard integer DEFAULT NULL::integer, OUT due json, OUT next_s double precision) returns record
   plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 04ca281fdfc2b75bdf42473c41281cd5
 function pulse.edit_schedule(id uuid, changes json, first_at timestamp with time zone DEFAULT NULL::timestamp with time zone, zone_version text DEFAULT NULL::text, by text DEFAULT NULL::text, revision integer DEFAULT NULL::integer) returns integer
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 64f4fa7e50e48db59a0c1c5998b50712
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 e00e5d383f8687105b4543d88bb15752
 function pulse.empty_default(keep interval) returns boolean
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 de3224c1e6af7821b1e74b9cd75b4226
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
@@ -695,7 +695,7 @@ function pulse."fetch"(claim bigint, token uuid) returns text
 function pulse.find(id uuid) returns SETOF pulse.log
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
 function pulse.fire(decisions json, OUT moved bigint, OUT fired bigint) returns record
-  plpgsql volatile set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 85765b99a3457b1c06508cffa98eda30
+  plpgsql volatile set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 77c4ad59abe5578a9c5b8f7819301aaa
 function pulse.first_run(kind text, spec text, anchor timestamp with time zone, after timestamp with time zone) returns timestamp with time zone
   plpgsql stable set search_path=pg_catalog, pg_temp md5 4a4785d92c5d70812ce82f99081ee7c7
 function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane smallint, xid xid8)
@@ -795,7 +795,7 @@ function pulse.pass_open(queues text[], executor bigint, request bigint, drawn b
 function pulse.pause(queue text, by text, reason text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 7bf23e1b64003bab4247055ad6575816
 function pulse.pause_failing(ids uuid[]) returns uuid[]
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 9ee1ac04cd35e0d63788b14df08f1782
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 db8414827f64e3d9c6da7abb54456328
 function pulse.pause_schedule(id uuid, reason text DEFAULT NULL::text, by text DEFAULT NULL::text) returns boolean
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 f42af0645b99109156dcee705c7eabd0
 function pulse.promote(most integer, OUT moved bigint, OUT due boolean, OUT next_s double precision) returns record
@@ -805,7 +805,7 @@ function pulse.prune(keep interval, keep_failures interval, most integer DEFAULT
 function pulse.prune_lanes(keep interval) returns integer
   plpgsql volatile security definer set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 56a4ca4f310d15cb8ae87ec0d8393107
 function pulse.prune_schedules(keep interval, most integer DEFAULT 5000) returns bigint
-  plpgsql volatile security definer set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9d953d3be7bea4b631fc2f0bec0db866
+  plpgsql volatile security definer set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 44d8f657184b3d2a01f116eb8152b7b5
 function pulse.put_off_again(options json) returns json
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 3040e417db55e8ca3fa2e84a8c9bcf65
 function pulse.queue_bit(queue text) returns bigint
@@ -831,11 +831,11 @@ function pulse.register_executor(runtime text, host text, boot_id text, pid inte
 function pulse.release(claims bigint[], tokens uuid[], positions integer[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 4ad90d9fec7e6b29b4ed88959e511458
 function pulse.remove_schedules(ids uuid[], by text) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 5cd0aa029e33b7124318c482f8148984
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 3999678a64b43df19236416e98fa894f
 function pulse.resume(queue text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
 function pulse.resume_schedule(id uuid, by text DEFAULT NULL::text) returns boolean
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 42e2101c2e4c936e997e2ff14560678e
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 5c9b316a12f0df1c7c60ef7db2f6a1fc
 function pulse.retry(id uuid) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 78d833cb10c338add46a5268571e2ede
 function pulse.retry_of(j pulse.log, OUT retrying bigint, OUT attempt smallint, OUT charged smallint, OUT run_at timestamp with time zone, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
@@ -845,11 +845,11 @@ function pulse.rezone(version text) returns bigint
 function pulse.run_schedule(id uuid, by text DEFAULT NULL::text) returns uuid
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 e3fcd77b1e675757f488ae4f593f7ae5
 function pulse.schedule_history(id uuid, most integer DEFAULT 50, before timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(occurrence timestamp with time zone, due_at timestamp with time zone, decided_at timestamp with time zone, verdict text, reason text, job_id uuid, status text, lateness_s double precision)
-  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 5b6eec8bd05d5126f70441fb0fcdca86
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 0a9d83342dc6f545d99b09b4f665dd29
 function pulse.schedule_id(name text, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text) returns uuid
   sql stable set search_path=pg_catalog, pg_temp md5 0994284fed3ef100e41fc56bf998d51a
 function pulse.schedule_verdicts(id uuid, begins timestamp with time zone, ends timestamp with time zone) returns TABLE(verdict text, n bigint)
-  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 d8e2e96fad4936af104175a0e60921ef
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 73b47df5140f58302b5647186461e2a4
 function pulse.set_apart(j pulse.log) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 3a0cb2c5b9daf44f26de17c10e4e0053
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
@@ -866,6 +866,8 @@ function pulse.state_of(j pulse.log, OUT status text, OUT attempt smallint, OUT 
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 aa8d2ffd6514529c5b6b3118023a8df3
 function pulse.step_up(delay interval) returns interval
   sql immutable parallel safe md5 45aab6e546043b383bcb466feb19e7fb
+function pulse.still_to_come(first_at timestamp with time zone, moment timestamp with time zone) returns timestamp with time zone
+  sql immutable md5 35fed6489c26d9eaa95c3941ec770f5a
 function pulse.times_put_off(options json) returns integer
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 ddd617c74e94c3b449f40c5284e1d9bd
 function pulse.took_of(mask bit varying, hit bit varying, took integer[]) returns integer[]
@@ -1025,6 +1027,7 @@ function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner
 function pulse.squatted(json,timestamp with time zone): nobody but the owner
 function pulse.state_of(pulse.log): nobody but the owner
 function pulse.step_up(interval): nobody but the owner
+function pulse.still_to_come(timestamp with time zone,timestamp with time zone): nobody but the owner
 function pulse.times_put_off(json): nobody but the owner
 function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner
 function pulse.unheld(bigint[],bigint[]): nobody but the owner

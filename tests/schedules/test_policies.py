@@ -9,6 +9,8 @@ from fix_cluster import Connection
 from schedule_kit import Clock, Firing, Schedules, minute
 from store_kit import Store
 
+from pulse_runtime.ids import occurrence_id
+
 
 @pytest.fixture
 def store(connection: Connection) -> Store:
@@ -152,6 +154,21 @@ def test_one_occurrence_waits_for_the_run_to_end(
     assert schedules.problems() == []
 
 
+def test_when_the_one_that_waited_begins_with_the_next_one_due_that_one_waits(
+    schedules: Schedules, clock: Clock, firing: Firing, store: Store
+) -> None:
+    queued = schedules.add(overlap="queue_one")
+    firing.each_minute(clock, 1, 2)
+    store.settle(store.claim()[0])
+    firing.each_minute(clock, 3, 3)
+    assert schedules.verdicts(queued) == ["fired", "late", "queued"]
+    store.settle(store.claim()[0])
+    clock.advance(seconds=5)
+    firing.turn()
+    assert schedules.verdicts(queued) == ["fired", "late", "fired"]
+    assert schedules.problems() == []
+
+
 @pytest.mark.parametrize("lookahead_s", [0, 150])
 def test_the_end_comes_after_so_many_fires(
     schedules: Schedules, clock: Clock, firing: Firing, lookahead_s: int
@@ -252,12 +269,13 @@ def test_a_stranger_cannot_pause_a_schedule_by_failing_in_its_name(
     assert {finding for finding, _, _ in schedules.problems()} == {"a job of a schedule without its occurrence"}
 
 
-def test_a_squatter_on_an_id_delays_nothing(schedules: Schedules, clock: Clock, firing: Firing) -> None:
-    mine = schedules.add()
-    firing.turn()
-    (job, _), *_ = schedules.jobs(mine)
-    schedules.ask("select pulse.pause_schedule(%s)", mine)
-    schedules.ask("select pulse.enqueue(kind => 'evil', run_at => '2100-01-01', id => %s, tenant => 'evil')", job)
-    schedules.ask("select pulse.resume_schedule(%s)", mine)
-    firing.each_minute(clock, 1, 2)
-    assert schedules.verdicts(mine)[:2] == ["fired", "fired"]
+def test_a_squatter_on_all_ids_to_come_delays_nothing(schedules: Schedules, clock: Clock, firing: Firing) -> None:
+    mine = schedules.add(lookahead_s=200)
+    for number in range(1, 9):
+        job = occurrence_id(mine, minute(number))
+        schedules.ask("select pulse.enqueue(kind => 'evil', run_at => '2100-01-01', id => %s, tenant => 'evil')", job)
+    for number in range(1, 4):
+        firing.each_minute(clock, number, number)
+        assert schedules.ledger(mine) == [(minute(n), "fired") for n in range(1, number + 1)]
+        assert firing.look() is None, "nor is it looked at all the time"
+    assert len(schedules.jobs(mine)) == 3

@@ -62,21 +62,22 @@ begin
     update pulse.occurrence o set verdict = 'lost', reason = t.error
       from taken t join pulse.schedule s on s.id = t.schedule_id
      where t.ending = 'lost' and o.tenant = coalesce(s.tenant, '') and o.schedule_id = t.schedule_id and o.occurrence = t.occurrence),
-  marked as (select t.*, max(t.at) filter (where t.ending = 'completed') over (partition by t.schedule_id) as success_at from taken t),
+  marked as (select t.*, max(t.at) filter (where t.ending in ('completed', 'resumed')) over (partition by t.schedule_id) as fresh_at from taken t),
   sums as (
-    select m.schedule_id, max(m.at) filter (where m.ending <> 'canceled') as last_attempt_at, max(m.success_at) as last_success_at,
+    select m.schedule_id, max(m.at) filter (where m.ending not in ('canceled', 'resumed')) as last_attempt_at,
+           max(m.at) filter (where m.ending = 'completed') as last_success_at, max(m.fresh_at) as fresh_at,
            max(m.at) filter (where m.ending in ('failed', 'dead', 'lost')) as last_failure_at,
            (array_agg(m.error order by m.at desc) filter (where m.ending in ('failed', 'dead', 'lost')))[1] as last_error,
-           count(*) filter (where m.ending in ('dead', 'lost') and coalesce(m.at > m.success_at, true)) as failures,
+           count(*) filter (where m.ending in ('dead', 'lost') and coalesce(m.at > m.fresh_at, true)) as failures,
            count(*) filter (where m.ending = 'completed') as succeeded, count(*) filter (where m.ending in ('dead', 'lost')) as failed
       from marked m group by m.schedule_id),
   tallied as (
     insert into pulse.schedule_tally as t (schedule_id, last_attempt_at, last_success_at, last_failure_at, last_error, failures, succeeded, failed)
-      select * from sums
+      select x.schedule_id, x.last_attempt_at, x.last_success_at, x.last_failure_at, x.last_error, x.failures, x.succeeded, x.failed from sums x
       on conflict (schedule_id) do update
         set last_attempt_at = greatest(t.last_attempt_at, excluded.last_attempt_at), last_success_at = greatest(t.last_success_at, excluded.last_success_at),
             last_failure_at = greatest(t.last_failure_at, excluded.last_failure_at), last_error = coalesce(excluded.last_error, t.last_error),
-            failures = case when excluded.last_success_at is null then t.failures else 0 end + excluded.failures,
+            failures = case when exists (select from sums x where x.schedule_id = t.schedule_id and x.fresh_at is not null) then 0 else t.failures end + excluded.failures,
             succeeded = t.succeeded + excluded.succeeded, failed = t.failed + excluded.failed
       returning t.schedule_id, t.failures)
   select (select count(*) from taken), array(select t.schedule_id from tallied t where t.failures >= 3) into total, ids;
@@ -96,6 +97,7 @@ begin
     select s.id from pulse.schedule s
      where s.id = any (ids) and s.pause_after > 0 and s.paused_at is null and s.deleted_at is null
        and s.pause_after <= (select t.failures from pulse.schedule_tally t where t.schedule_id = s.id)
+       and not exists (select from pulse.schedule_ending e where e.schedule_id = s.id and e.ending = 'resumed')   -- not counted yet
      order by s.id for update skip locked);
   if ids = '{}' then return ids; end if;
   perform pulse.withdraw(ids, 'paused');
@@ -123,6 +125,7 @@ declare
   moment  constant timestamptz := pulse.now();
   wanted  uuid[];
   mine    uuid[];
+  barred  uuid[];                                -- nothing of these can be delayed: what is not due yet is decided when it is
   woken   text[];
   q       text;
 begin
@@ -141,12 +144,19 @@ begin
       on d.id = s.id and d.revision = s.revision and d.cursor is not distinct from s.next_run_at;
   if mine is null then return; end if;
   wanted := pulse.pause_failing(array(select t.schedule_id from pulse.schedule_tally t where t.schedule_id = any (mine) and t.failures >= 3));
-  wanted := wanted || pulse.squatted(decisions, moment);
   mine := array(select m from unnest(mine) m where m <> all (wanted));
+  perform pulse.withdraw(array(select (e ->> 0)::uuid from json_array_elements(decisions) e where e ->> 9 is not null and (e ->> 0)::uuid = any (mine)), 'paused');
+  barred := pulse.squatted(decisions, moment);
   with said as materialized (
-    select (e ->> 0)::uuid as id, (e ->> 3)::timestamptz as next_run_at, (e ->> 4)::timestamptz as reckon_after, (e ->> 5)::timestamptz as last_due_at,
-           (e ->> 6)::timestamptz as look_at, e ->> 7 as zone_version, (e ->> 8)::boolean as ended, e ->> 9 as error, e -> 10 as occurrences
-      from json_array_elements(decisions) e where (e ->> 0)::uuid = any (mine)),
+    select d.id, case when a.occurrence is null then (e ->> 3)::timestamptz else a.occurrence end as next_run_at,
+           case when a.occurrence is null then (e ->> 4)::timestamptz else a.occurrence - interval '1 microsecond' end as reckon_after,
+           (e ->> 5)::timestamptz as last_due_at, case when a.occurrence is null then (e ->> 6)::timestamptz else a.due_at end as look_at,
+           e ->> 7 as zone_version, (e ->> 8)::boolean and a.occurrence is null as ended, e ->> 9 as error, e -> 10 as occurrences
+      from json_array_elements(decisions) e cross join lateral (select (e ->> 0)::uuid as id) d
+      left join lateral (
+        select (f ->> 0)::timestamptz as occurrence, (f ->> 1)::timestamptz as due_at from json_array_elements(e -> 10) f
+         where (f ->> 1)::timestamptz > moment order by 1 limit 1) a on d.id = any (barred)
+     where d.id = any (mine)),
   held as materialized (select s.*, pulse.budget_of(s) as budget, pulse.options_of(s) as how from pulse.schedule s where s.id = any (mine)),
   told as materialized (
     select h.id, coalesce(h.tenant, '') as tenant, h.overlap, h.queued_at, o.*,
@@ -154,7 +164,8 @@ begin
       from said d join held h on h.id = d.id,
            lateral (select (f ->> 0)::timestamptz as occurrence, (f ->> 1)::timestamptz as due_at, (f ->> 2)::uuid as job_id, f ->> 3 as verdict, f ->> 4 as reason
                       from json_array_elements(d.occurrences) f) o
-     where coalesce((select k.verdict from pulse.occurrence k
+     where not (o.due_at > moment and h.id = any (barred))
+       and coalesce((select k.verdict from pulse.occurrence k
                       where k.tenant = coalesce(h.tenant, '') and k.schedule_id = h.id and k.occurrence = o.occurrence), 'withdrawn') in ('withdrawn', 'queued')),
   taken as (                                       -- runs that do not overlap: the first one, if there is none
     insert into pulse.schedule_run (schedule_id, job_id)
@@ -163,7 +174,9 @@ begin
   judged as materialized (
     select t.*, case when t.overlap = 'allow' or not t.runs or k.job_id is not null then t.verdict
                      when t.occurrence = t.queued_at then 'queued'
-                     when t.overlap = 'queue_one' and t.queued_at is null and t.nr = 1 + (select count(*) from taken n where n.schedule_id = t.id) then 'queued'
+                     when t.overlap = 'queue_one' and t.nr = 1 + (select count(*) from taken n where n.schedule_id = t.id)
+                       and (t.queued_at is null or exists (select from told w join taken n on n.job_id = w.job_id where w.id = t.id and w.occurrence = t.queued_at))
+                       then 'queued'
                      else 'skipped' end as judged
       from told t left join taken k on k.job_id = t.job_id),
   ledger as (
@@ -199,7 +212,7 @@ begin
   advanced as (
     update pulse.schedule s
        set next_run_at = case when n.error is not null then s.next_run_at when n.spent then null else n.next_run_at end,
-           reckon_after = n.reckon_after, last_due_at = n.last_due_at, zone_version = n.zone_version, fires = s.fires + n.n, queued_at = n.queued_at,
+           reckon_after = case when n.error is null then n.reckon_after else s.reckon_after end, last_due_at = n.last_due_at, zone_version = n.zone_version, fires = s.fires + n.n, queued_at = n.queued_at,
            look_at = case when n.error is not null or n.ended then null when n.spent then case when n.last_due_at > moment then n.last_due_at end else n.look_at end,
            ended_at = case when s.kind <> 'once' and (n.ended or (n.spent and not coalesce(n.last_due_at > moment, false))) then moment end,
            deleted_at = case when s.kind = 'once' and n.ended then moment end, deleted_by = case when s.kind = 'once' and n.ended then 'pulse' end,
@@ -217,7 +230,7 @@ begin
 end $$;
 
 -- squatted: schedules of which a job cannot be delayed, because somebody has delayed one of his own under the id that it will have.
--- They wait until they are due: the log takes any id.
+-- Those wait until they are due: the log takes any id.
 create function pulse.squatted(decisions json, moment timestamptz) returns uuid[]
   language sql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
   select coalesce(array_agg(distinct (e ->> 0)::uuid), '{}') from json_array_elements(decisions) e, json_array_elements(e -> 10) f

@@ -1,0 +1,49 @@
+"""Nobody waits for a row that a person holds: a change left open for an hour stops no report and no fire."""
+
+import pytest
+from fix_cluster import Connect, Connection
+from schedule_kit import Clock, Firing, Schedules, minute
+from store_kit import Store
+
+from pulse_runtime.ids import occurrence_id
+
+CHANGES = {
+    "edit": 'select pulse.edit_schedule(%(id)s, \'{"args": {"a": 1}, "jitter": 0}\')',
+    "pause": "select pulse.pause_schedule(%(id)s)",
+    "pause and resume": "select pulse.pause_schedule(%(id)s), pulse.resume_schedule(%(id)s)",
+    "delete": "select pulse.delete_schedule(%(id)s)",
+    "delete all": "select pulse.delete_schedules('')",
+    "run": "select pulse.run_schedule(%(id)s)",
+    "backfill": "select pulse.backfill(%(id)s, array[%(at)s], array[%(job)s])",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "overlap"),
+    [(change, overlap) for change in CHANGES for overlap in ("allow", "skip") if (change, overlap) != ("run", "skip")],
+)
+def test_a_change_left_open_stops_nothing(
+    schedules: Schedules, clock: Clock, connect: Connect, connection: Connection, change: str, overlap: str
+) -> None:
+    store, firing = Store(connection), Firing(connection)
+    held, other = schedules.add("held", overlap=overlap), schedules.add("other", tenant="other")
+    for number in (1, 2):
+        firing.each_minute(clock, number, number)
+        running = store.claim()
+        if number == 1:
+            for batch in running:
+                store.close(batch, "dead")
+            firing.turn()
+    mine = connect(autocommit=False)
+    values = {"id": held, "at": minute(0), "job": occurrence_id(held, minute(0))}
+    mine.execute(CHANGES[change].encode(), values)
+    connection.execute("set statement_timeout = '3s'")
+    for batch in running:
+        store.settle(batch)
+    firing.each_minute(clock, 3, 4)
+    assert schedules.verdicts(other)[:4] == ["fired"] * 4
+    told = "select array_agg(distinct succeeded) from pulse.schedules"
+    assert schedules.ask(told) == [1], "what ended meanwhile is counted"
+    mine.commit()
+    firing.each_minute(clock, 5, 6)
+    assert schedules.problems() == []
