@@ -48,7 +48,7 @@ class Named(NamedTuple):
 
 
 class Place(TypedDict, total=False):
-    """Where a name is looked up; not needed with an id."""
+    """Where a name is looked up. Not needed with an id; if it is said, the schedule of that id must be there."""
 
     tenant: str | None
     project: str | None
@@ -341,15 +341,16 @@ def _ran(ref: Ref, by: str | None) -> questions.Asking[UUID]:
 
 
 def _ref(schedule: ScheduleId, place: Place | None) -> Ref:
+    where = place or Place()
     if isinstance(schedule, Named):
-        return Ref(id=schedule.id)
+        return Ref(id=schedule.id, **where)
     if isinstance(schedule, UUID):
-        return Ref(id=schedule)
+        return Ref(id=schedule, **where)
     check_name("schedule", schedule)
     try:
-        return Ref(id=UUID(schedule))
+        return Ref(id=UUID(schedule), **where)
     except ValueError:
-        return Ref(name=schedule, **(place or {}))
+        return Ref(name=schedule, **where)
 
 
 def _run(asking: questions.Asking[T], on: Any, asked: str, *, again: bool = False) -> T:

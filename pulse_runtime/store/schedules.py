@@ -32,11 +32,16 @@ _LIST = """select cast(coalesce(json_agg(p order by p.id), '[]') as text) from (
    order by s.id limit cast({most} as integer)) p"""
 _RECORD = "cast(to_json(s) as text) from pulse.schedules s"
 _ID = "cast(cast({id} as text) as uuid)"
+_PLACED = (
+    "(select k.id from pulse.schedule k where k.id = cast(cast({id} as text) as uuid)"
+    " and (cast({tenant} as text) is null or coalesce(k.tenant, '') = cast({tenant} as text))"
+    " and (cast({project} as text) is null or coalesce(k.project, '') = cast({project} as text)))"
+)
 _NAMED = "pulse.schedule_id(cast({name} as text), cast({tenant} as text), cast({project} as text))"
 
 
 class Ref(msgspec.Struct, frozen=True):
-    """Which schedule: an id, or a name in a tenant and a project."""
+    """Which schedule: an id, or a name in a tenant and a project. With an id these are checked, if they are given."""
 
     id: UUID | None = None
     name: str | None = None
@@ -44,10 +49,9 @@ class Ref(msgspec.Struct, frozen=True):
     project: str | None = None
 
     def __str__(self) -> str:
-        if self.id is not None:
-            return str(self.id)
         places = [f"{what} {value!r}" for what in ("tenant", "project") if (value := getattr(self, what)) is not None]
-        return " ".join([repr(self.name), *(["of", ", ".join(places)] if places else [])])
+        said = str(self.id) if self.id is not None else repr(self.name)
+        return " ".join([said, *(["of", ", ".join(places)] if places else [])])
 
 
 def now() -> Statement:
@@ -163,7 +167,7 @@ def history(ref: Ref, *, most: int, before: datetime | None) -> Statement:
 
 
 def verdicts(schedule_id: UUID, begin: datetime, end: datetime) -> Statement:
-    """How many occurrences in (begin, end] had which verdict; see `verdicts_of`."""
+    """How many occurrences in [begin, end] had which verdict; see `verdicts_of`."""
     sql = """select cast(coalesce(json_object_agg(v.verdict, v.n), '{{}}') as text) from pulse.schedule_verdicts(
       cast(cast({id} as text) as uuid), cast(cast({begin} as text) as timestamptz),
       cast(cast({end} as text) as timestamptz)) v"""
@@ -171,10 +175,10 @@ def verdicts(schedule_id: UUID, begin: datetime, end: datetime) -> Statement:
 
 
 def decided(record: ScheduleRecord, begin: datetime, end: datetime, *, missed: bool) -> Statement:
-    """The occurrences in (begin, end] that the ledger has; with `missed`, without those. See `moments_of`."""
+    """The occurrences in [begin, end] that the ledger has; with `missed`, without those. See `moments_of`."""
     sql = """select cast(coalesce(json_agg(o.occurrence), '[]') as text) from pulse.occurrence o
       where o.tenant = cast({tenant} as text) and o.schedule_id = cast(cast({id} as text) as uuid)
-        and o.occurrence > cast(cast({begin} as text) as timestamptz)
+        and o.occurrence >= cast(cast({begin} as text) as timestamptz)
         and o.occurrence <= cast(cast({end} as text) as timestamptz)
         and not (cast({missed} as boolean) and o.verdict in ('missed', 'withdrawn'))"""
     values = (record.tenant or "", str(record.id), begin.isoformat(), end.isoformat(), missed)
@@ -232,8 +236,11 @@ def findings_of(answer: str) -> list[dict[str, str]]:
 
 def _about(ref: Ref, sql: str, **values: Any) -> Statement:
     """`%s` is where the id goes; a name is looked up on the way."""
-    if ref.id is not None:
+    if ref.id is not None and ref.tenant is None and ref.project is None:
         return Statement(sql.replace("%s", _ID), ("id", *values), (str(ref.id), *values.values()))
+    if ref.id is not None:
+        placed = {"id": str(ref.id), "tenant": ref.tenant, "project": ref.project}
+        return Statement(sql.replace("%s", _PLACED), (*placed, *values), (*placed.values(), *values.values()))
     named = {"name": ref.name, "tenant": ref.tenant, "project": ref.project}
     return Statement(sql.replace("%s", _NAMED), (*named, *values), (*named.values(), *values.values()))
 
