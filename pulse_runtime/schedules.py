@@ -19,7 +19,15 @@ from pulse_runtime.retry_policy import Duration
 from pulse_runtime.scheduling import questions
 from pulse_runtime.scheduling.errors import BadSchedule, NoSuchSchedule, ScheduleRefused, ScheduleUnsure
 from pulse_runtime.scheduling.records import Coverage, OccurrenceRecord, ScheduleRecord, ScheduleStatus
-from pulse_runtime.scheduling.spec import FromNow, When, check_name, job_columns, job_of, policy_columns
+from pulse_runtime.scheduling.spec import (
+    FromNow,
+    When,
+    check_name,
+    job_columns,
+    job_of,
+    policy_columns,
+    routing_columns,
+)
 from pulse_runtime.store import own
 from pulse_runtime.store import schedules as statements
 from pulse_runtime.store.schedules import Ref
@@ -72,6 +80,9 @@ class Changes(Policies, total=False):
     job: Job | Handler[..., Any] | str
     args: Mapping[str, Any] | None
     retry_delay: Duration | None
+    queue: str
+    priority: int
+    max_attempts: int
     rename: str
     owner: str | None
     by: str | None
@@ -311,6 +322,7 @@ def _edited(ref: Ref, changes: Changes) -> questions.Asking[int]:
         columns["owner"] = said.pop("owner")
     if job is not None:
         columns |= job_columns(job_of(job, args, delay))
+    columns |= routing_columns({name: said.pop(name) for name in ("queue", "priority", "max_attempts") if name in said})
     columns |= policy_columns(said)
     if job is not None or (args is None and delay is None):
         return questions.edit(ref, when, columns, by, revision)

@@ -276,6 +276,41 @@ def test_an_id_is_of_the_tenant_and_project_that_are_said_with_it() -> None:
     assert schedules.get(mine).revision == 1
 
 
+def test_a_preview_ends_where_the_schedule_ends(clock: Clock, firing: Firing) -> None:
+    each_minute = schedules.cron("* * * * *")
+    three = schedules.add("three", each_minute, "k", max_fires=3, lookahead_s=60)
+    until = schedules.add("until", each_minute, "k", until=minute(4))
+    firing.each_minute(clock, 1, 1)
+    clock.advance(seconds=1)
+    assert schedules.get(three).fires == 2, "one of them ahead"
+    assert [each.utc for each in schedules.preview(three)] == [minute(2), minute(3)]
+    assert [each.utc for each in schedules.preview(until)] == [minute(2), minute(3), minute(4)]
+    firing.each_minute(clock, 2, 4)
+    assert schedules.preview(three) == []
+
+
+def test_a_preview_tells_of_jitter_and_of_a_pause(clock: Clock, firing: Firing, connection: Any) -> None:
+    added = schedules.add("s", schedules.cron("* * * * *"), "k", jitter=0.3, lookahead_s=0)
+    (told, *_) = schedules.preview(added)
+    clock.set(minute(2))
+    firing.turn()
+    due = connection.execute("select due_at from pulse.occurrence where occurrence = %s", (told.utc,)).fetchone()[0]
+    assert told.note == f"jitter: due at {due.astimezone(UTC).isoformat(' ', 'seconds')}"
+    schedules.pause(added)
+    assert schedules.preview(added)[0].note.endswith("; paused: skipped unless it is resumed before")
+
+
+def test_where_the_jobs_go_can_be_changed_alone() -> None:
+    added = schedules.add("s", schedules.every("1h"), Job("k", args={"a": 1}, timeout="5s"), retry_delay="5s")
+    schedules.edit(added, queue="slow", priority=-3, max_attempts=4)
+    record = schedules.get(added)
+    assert (record.queue, record.priority, record.max_attempts, record.args) == ("slow", -3, 4, {"a": 1})
+    assert set(record.options or {}) == {"retry", "timeout_ms"}
+    with pytest.raises(BadSchedule) as refused:
+        schedules.edit(added, queue="q" * 300)
+    assert refused.value.field == "job.queue"
+
+
 def test_pages_of_schedules_follow_each_other() -> None:
     for number in range(5):
         schedules.add(f"s{number}", schedules.every("1h"), "k", tenant="ab"[number % 2])
