@@ -99,6 +99,15 @@ def test_an_edit_leaves_what_it_does_not_say(run: Run, schedules: Schedules) -> 
     assert schedules.row(mine)["tz"] is None
 
 
+def test_one_that_cannot_be_read_hides_no_other(run: Run, schedules: Schedules) -> None:
+    schedules.add("good")
+    schedules.add("bad", spec="61 * * * *")
+    listed = run("schedules", "list")
+    assert (listed.code, len(listed.out.splitlines())) == (0, 3)
+    assert "61 is not from 0 to 59" in listed.out
+    assert run("schedules", "show", "bad").code == 0
+
+
 def test_all_of_a_tenant_are_deleted(run: Run, schedules: Schedules) -> None:
     for name in "abc":
         schedules.add(name, tenant="acme")

@@ -216,7 +216,18 @@ def test_an_occurrence_that_jitter_names_before_it_was_made_is_not_late(
     assert told == [("fired", True)]
 
 
-@pytest.mark.parametrize(("ending", "again"), [("lost", False), ("suspect", False), ("fail", False), ("release", True)])
+@pytest.mark.parametrize(
+    ("ending", "again"),
+    [
+        ("lost", False),
+        ("suspect", False),
+        ("crash", False),
+        ("fail", False),
+        ("dead", False),
+        ("release", True),
+        ("put_off", True),
+    ],
+)
 def test_a_tick_that_may_have_started_is_not_delivered_again(
     schedules: Schedules, clock: Clock, firing: Firing, store: Store, ending: str, again: bool
 ) -> None:
@@ -226,7 +237,7 @@ def test_a_tick_that_may_have_started_is_not_delivered_again(
     store.close(batch, ending)
     assert bool(store.claim()) is again
     firing.turn()
-    assert schedules.verdicts(once)[0] == ("lost" if ending in ("lost", "suspect") else "fired")
+    assert schedules.verdicts(once)[0] == ("lost" if ending in ("lost", "suspect", "crash") else "fired")
     assert schedules.problems() == []
 
 
@@ -255,6 +266,30 @@ def test_final_failures_in_a_row_pause_the_schedule_with_the_reason(
     firing.each_minute(clock, 10, 10)
     assert schedules.verdicts(failing)[9] == "fired"
     assert schedules.problems() == []
+
+
+@pytest.mark.parametrize(("options", "most"), [({}, 10), ({"pause_after": 4}, 4), ({"pause_after": 0}, None)])
+def test_so_many_final_failures_pause_it_and_retries_do_not_count(
+    schedules: Schedules, clock: Clock, firing: Firing, options: dict[str, Any], most: int | None
+) -> None:
+    failing = schedules.add(lookahead_s=0, **options)
+    ended = """insert into pulse.schedule_ending
+      select %s, %s, %s, e, 'it broke' from generate_series(1, %s), unnest(%s::text[]) e"""
+
+    def end(count: int, *endings: str) -> bool:
+        clock.advance(seconds=1)
+        schedules.connection.execute(ended, (failing, minute(0), clock.now, count, list(endings)))
+        firing.turn()
+        return schedules.row(failing)["paused_at"] is not None
+
+    assert not end(200, "failed", "canceled")
+    assert not end((most or 100) - 1, "dead")
+    assert not end(1, "completed")
+    assert not end((most or 100) - 1, "lost")
+    assert end(1, "dead") is (most is not None)
+    schedules.ask("select pulse.resume_schedule(%s)", failing)
+    assert not end((most or 100) - 1, "dead"), "counted from none after a resume"
+    assert end(1, "dead") is (most is not None)
 
 
 def test_a_stranger_cannot_pause_a_schedule_by_failing_in_its_name(

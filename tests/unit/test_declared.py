@@ -115,6 +115,13 @@ def test_each_kind_of_difference_is_seen(change: dict[str, Any], strict: bool) -
     assert "→" in str(found)
 
 
+def test_another_zone_is_another_timing() -> None:
+    sys.modules[APP].schedules = [Declared(timing=Cron("@daily", "Europe/Berlin"), job="a", name="x")]  # type: ignore[attr-defined]
+    row = rows()["x"]
+    (found,) = difference([row], [stored(row, tz="UTC")], application=APP)
+    assert (found.strict, str(found)) == (True, '~ x: tz "UTC" → "Europe/Berlin"')
+
+
 def test_what_is_missing_is_added_and_what_is_no_longer_declared_is_deleted() -> None:
     old = stored(declared(), name="old")
     found = difference([declared()], [old], application=APP)

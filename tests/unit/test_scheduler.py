@@ -1,11 +1,14 @@
 """The scheduler as a process that only hears and says: what it has in hand, and what it does when it is refused."""
 
+import ast
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from uuid import UUID
 
 import msgspec
 from actor_kit import Recorder
 
+import pulse_runtime
 from pulse_runtime.actors.scheduler import CLAIMER, MOST_FIRES, PAUSE_S, REPORTER, SLICE, Scheduler
 from pulse_runtime.events import Log
 from pulse_runtime.messages import Due, Fire, Fired, Idle
@@ -88,3 +91,19 @@ def test_a_database_that_refuses_everything_is_not_asked_as_fast_as_it_refuses()
     assert scheduling.fires() == []
     assert not scheduling.idle(PAUSE_S / 2)
     assert scheduling.idle(PAUSE_S)
+
+
+def test_no_clock_of_the_host_is_read_to_decide_when_something_fires() -> None:
+    """So one that jumps changes nothing: every moment comes from the database."""
+    package = Path(pulse_runtime.__file__).parent
+    files = [*package.glob("timing/*.py"), *package.glob("scheduling/*.py"), package / "actors" / "scheduler.py"]
+    assert len(files) > 15
+    asked = [
+        f"{file.name}:{node.lineno} {node.func.value.id}.{node.func.attr}"
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)
+        if node.func.value.id in ("datetime", "date", "time")
+        if node.func.attr not in ("combine", "fromisoformat")
+    ]
+    assert asked == []
