@@ -37,7 +37,7 @@ def differences(connection: Connection, modules: Sequence[str]) -> list[Change]:
     moment = statements.moment_of(execute.ask(connection, statements.now()))
     declared = collect(modules, moment=moment)
     application = application_of(modules)
-    answer = execute.ask(connection, statements.declared(application, [row["name"] for row in declared]))
+    answer = execute.ask(connection, statements.declared([row["name"] for row in declared]))
     stored = [_row(record) for record in statements.records_of(answer)]
     found = difference(declared, stored, application=application)
     # Once is over when its moment has passed: it has fired, and does not come back.

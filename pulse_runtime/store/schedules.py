@@ -146,12 +146,12 @@ def hold_declared() -> Statement:
     return Statement("select cast(pg_advisory_xact_lock(1886745448, 0) as text)", (), ())
 
 
-def declared(application: str, names: Sequence[str]) -> Statement:
-    """What an application declared before, and whatever has one of these names; see `records_of`."""
+def declared(names: Sequence[str]) -> Statement:
+    """What applications declared, and whatever has one of these names; see `records_of`."""
     sql = """select cast(coalesce(json_agg(s), '[]') as text) from pulse.schedules s
       where s.tenant is null and s.project is null
-        and (s.declared_by = cast({application} as text) or s.name = any (cast(cast({names} as text) as text[])))"""
-    return Statement(sql, ("application", "names"), (application, texts(names)))
+        and (s.declared_by is not null or s.name = any (cast(cast({names} as text) as text[])))"""
+    return Statement(sql, ("names",), (texts(names),))
 
 
 def history(ref: Ref, *, most: int, before: datetime | None) -> Statement:

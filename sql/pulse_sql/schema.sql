@@ -671,7 +671,7 @@ function pulse.discover() returns integer
 function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 17a3b8240abf3d221d95d37a783c5853
 function pulse.due_schedules(most integer, runtime text DEFAULT NULL::text, shards integer DEFAULT NULL::integer, shard integer DEFAULT NULL::integer, OUT due json, OUT next_s double precision) returns record
-  plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 04ca281fdfc2b75bdf42473c41281cd5
+  plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 d10aa22791eeae023829aa328e433044
 function pulse.edit_schedule(id uuid, changes json, first_at timestamp with time zone DEFAULT NULL::timestamp with time zone, zone_version text DEFAULT NULL::text, by text DEFAULT NULL::text, revision integer DEFAULT NULL::integer) returns integer
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 e00e5d383f8687105b4543d88bb15752
 function pulse.empty_default(keep interval) returns boolean
@@ -695,7 +695,9 @@ function pulse."fetch"(claim bigint, token uuid) returns text
 function pulse.find(id uuid) returns SETOF pulse.log
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
 function pulse.fire(decisions json, OUT moved bigint, OUT fired bigint) returns record
-  plpgsql volatile set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 77c4ad59abe5578a9c5b8f7819301aaa
+  plpgsql volatile set enable_seqscan=off set jit=off set lock_timeout=500ms set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 5b1860614d599fdc59a1a7c44f3b2fcb
+function pulse.fire_held(decisions json, mine uuid[], barred uuid[], moment timestamp with time zone, OUT moved bigint, OUT fired bigint, OUT woken text[]) returns record
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 304a8f9fbe5c72bc66c1a67c7889ac88
 function pulse.first_run(kind text, spec text, anchor timestamp with time zone, after timestamp with time zone) returns timestamp with time zone
   plpgsql stable set search_path=pg_catalog, pg_temp md5 4a4785d92c5d70812ce82f99081ee7c7
 function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane smallint, xid xid8)
@@ -942,6 +944,7 @@ function pulse.extend(bigint[]): nobody but the owner
 function pulse.fail(bigint[],uuid[],integer[],text[],bigint[],bigint[]): nobody but the owner
 function pulse.find(uuid): nobody but the owner
 function pulse.fire(json): nobody but the owner
+function pulse.fire_held(json,uuid[],uuid[],timestamp with time zone): nobody but the owner
 function pulse.first_run(text,text,timestamp with time zone,timestamp with time zone): nobody but the owner
 function pulse.foreign_xids(): nobody but the owner
 function pulse.free_keys(uuid[]): nobody but the owner

@@ -47,3 +47,20 @@ def test_a_change_left_open_stops_nothing(
     mine.commit()
     firing.each_minute(clock, 5, 6)
     assert schedules.problems() == []
+
+
+def test_an_id_that_somebody_is_just_taking_holds_up_no_fire(
+    schedules: Schedules, clock: Clock, connect: Connect, connection: Connection
+) -> None:
+    firing = Firing(connection)
+    ids = [schedules.add(f"s{number}", lookahead_s=200) for number in range(3)]
+    stranger = connect(autocommit=False)
+    taken = occurrence_id(ids[1], minute(2))
+    stranger.execute("select pulse.enqueue(kind => 'evil', run_at => '2100-01-01', id => %s)", (taken,))
+    connection.execute("set statement_timeout = '3s'")
+    firing.each_minute(clock, 1, 2)
+    for each in ids:
+        assert schedules.ledger(each)[:2] == [(minute(1), "fired"), (minute(2), "fired")]
+    stranger.commit()
+    firing.each_minute(clock, 3, 3)
+    assert schedules.problems() == []

@@ -87,6 +87,17 @@ def test_the_part_of_a_runtime_that_died_is_fired_by_another_after_three_seconds
     assert look(COUNT, "a", *part) == set(ids)
 
 
+def test_after_an_outage_each_runtime_begins_with_its_own_part(
+    schedules: Schedules, clock: Clock, ids: list[UUID], look: Look
+) -> None:
+    for runtime in ("a", "b"):
+        register(schedules, runtime)
+    clock.advance(hours=1)
+    parts = [look(10, runtime) for runtime in ("a", "b")]
+    assert [len(part) for part in parts] == [10, 10]
+    assert not parts[0] & parts[1]
+
+
 def test_runtimes_that_count_the_shards_differently_fire_each_occurrence_once(
     schedules: Schedules, clock: Clock, connect: Connect, ids: list[UUID]
 ) -> None:

@@ -140,5 +140,24 @@ def test_a_name_that_someone_else_has_is_taken() -> None:
     assert str(found) == "! each minute: the name is taken by a schedule made through the API"
 
 
+@pytest.mark.parametrize(
+    ("stored_by", "ours", "shared", "gone"),
+    [
+        ("a", "a,b", [], ["delete"]),  # a module was added to the command line
+        ("a,b", "a", [], []),  # another runtime has one module more
+        ("a,b", "b,c", [], []),
+        ("a,b", "c", ["taken"], []),
+        ("ab", "a,b", ["taken"], []),
+        (None, "a", ["taken"], []),
+    ],
+)
+def test_applications_may_share_modules(stored_by: str | None, ours: str, shared: list[str], gone: list[str]) -> None:
+    """What becomes of a schedule that both declare, and of one that we do not (any more)."""
+    row = declared()
+    old = [stored(row, declared_by=stored_by)]
+    assert [each.action for each in difference([row], old, application=ours)] == shared
+    assert [each.action for each in difference([], old, application=ours)] == gone
+
+
 def test_an_application_is_its_modules_in_any_order() -> None:
     assert application_of(["b", "a:thing", "a"]) == application_of(["a", "b"]) == "a,b"

@@ -8,8 +8,8 @@ create function pulse.shard_of(id uuid, shards integer) returns integer language
 -- due_schedules: the schedules that the scheduler should see now.
 --
 -- sent by   claimer, with its look, while the scheduler has nothing in hand
--- takes     most: at most so many; shards, shard: only this part (of all but those that somebody left waiting for 3 s); no
---           shards: all of them, or, when there are more than `most`, the part of this runtime among those that live
+-- takes     most: at most so many; shards, shard: only this part (and, while that leaves room, those that somebody left waiting
+--           for 3 s); no shards: all of them, or, when there are more than `most`, the part of this runtime among those that live
 -- returns   null: nothing to do; else [moment, [schedule, …]] as pulse_runtime/scheduling/deciding.py reads it, with no schedule at all if there is only
 --           something to count; next_s: seconds until one wants to be seen (null: none does)
 -- index     schedule_due, schedule_queued: reads what it returns, and the parts of others
@@ -25,14 +25,21 @@ begin
       from (select distinct e.runtime from pulse.executor e where e.ended_at is null) r;
   end if;
   shards := greatest(shards, 1);
+  with own as materialized (
+    select s.* from pulse.schedule s
+     where s.look_at <= moment and (shards = 1 or pulse.shard_of(s.id, shards) = shard) order by s.look_at, s.id limit most),
+  left_alone as (                                -- and only then: after an outage all have waited, and everybody would take the same
+    select s.* from pulse.schedule s
+     where shards > 1 and s.look_at < moment - interval '3 s' and pulse.shard_of(s.id, shards) <> shard
+     order by s.look_at, s.id limit most - (select count(*) from own))
   select json_agg(json_build_array(
       w.id, w.revision, w.kind, w.spec, w.tz, w.anchor, w.reckon_after, w.next_run_at, w.last_due_at, w.paused_at is not null, w.resumed_at,
       w.missed, w.missed_most, w.missed_pace_s, w.within_s, w.overlap, w.jitter, w.until, w.max_fires, w.fires, w.lookahead_s, w.zone_version,
       w.queued_at, w.queued_at is not null and not exists (select from pulse.schedule_run r where r.schedule_id = w.id))) into due
     from (
-      (select s.* from pulse.schedule s
-        where s.look_at <= moment and (shards = 1 or pulse.shard_of(s.id, shards) = shard or s.look_at < moment - interval '3 s')
-        order by s.look_at, s.id limit most)
+      select * from own
+      union all
+      select * from left_alone
       union all
       (select s.* from pulse.schedule s
         where s.queued_at is not null and coalesce(s.look_at > moment, true) and s.paused_at is null and s.deleted_at is null
@@ -118,15 +125,15 @@ end $$;
 --           skipped or missed; an error pauses the schedule
 -- returns   how many schedules were moved and jobs made; a schedule that has changed since, or is being changed, is not moved
 -- index     the primary keys
--- locks     the schedules, without waiting for any
+-- locks     the schedules, without waiting for any; waits for nobody else for longer than half a second
 create function pulse.fire(decisions json, out moved bigint, out fired bigint)
   language plpgsql
-  set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+  set lock_timeout = '500ms' as $$
 declare
   moment  constant timestamptz := pulse.now();
   wanted  uuid[];
   mine    uuid[];
-  barred  uuid[];                                -- nothing of these can be delayed: what is not due yet is decided when it is
   woken   text[];
   q       text;
 begin
@@ -147,7 +154,26 @@ begin
   wanted := pulse.pause_failing(array(select t.schedule_id from pulse.schedule_tally t where t.schedule_id = any (mine) and t.failures >= 3));
   mine := array(select m from unnest(mine) m where m <> all (wanted));
   perform pulse.withdraw(array(select (e ->> 0)::uuid from json_array_elements(decisions) e where e ->> 9 is not null and (e ->> 0)::uuid = any (mine)), 'paused');
-  barred := pulse.squatted(decisions, moment);
+  begin
+    select h.moved, h.fired, h.woken into moved, fired, woken from pulse.fire_held(decisions, mine, pulse.squatted(decisions, moment), moment) h;
+  exception when lock_not_available or unique_violation then       -- an id is being taken just now, in a transaction that may stay open
+    select h.moved, h.fired, h.woken into moved, fired, woken from pulse.fire_held(decisions, mine, mine, moment) h;
+  end;
+  if pg_sequence_last_value('pulse.parked') <> 0 then
+    foreach q in array woken loop
+      perform pulse.wake(q);
+    end loop;
+  end if;
+end $$;
+
+-- fire_held: the same, with the schedules locked and those left out of which the decision is void.
+--
+-- sent by   fire, whose settings its plans need
+-- takes     barred: schedules of which nothing can be delayed: what is not due yet is decided when it is
+-- returns   woken: queues that have something to claim
+create function pulse.fire_held(decisions json, mine uuid[], barred uuid[], moment timestamptz, out moved bigint, out fired bigint, out woken text[])
+  language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
   with said as materialized (
     select d.id, case when a.occurrence is null then (e ->> 3)::timestamptz else a.occurrence end as next_run_at,
            case when a.occurrence is null then (e ->> 4)::timestamptz else a.occurrence - interval '1 microsecond' end as reckon_after,
@@ -223,11 +249,6 @@ begin
   select (select count(*) from said), (select count(*) from jobs),
          array(select a.queue from at_once a union select l.queue from later l where l.run_at < moment + interval '500 ms')
     into moved, fired, woken;
-  if pg_sequence_last_value('pulse.parked') <> 0 then
-    foreach q in array woken loop
-      perform pulse.wake(q);
-    end loop;
-  end if;
 end $$;
 
 -- squatted: schedules of which a job cannot be delayed, because somebody has delayed one of his own under the id that it will have.
