@@ -695,7 +695,7 @@ function pulse."fetch"(claim bigint, token uuid) returns text
 function pulse.find(id uuid) returns SETOF pulse.log
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
 function pulse.fire(decisions json, OUT moved bigint, OUT fired bigint) returns record
-  plpgsql volatile set enable_seqscan=off set jit=off set lock_timeout=500ms set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 5b1860614d599fdc59a1a7c44f3b2fcb
+  plpgsql volatile set enable_seqscan=off set jit=off set lock_timeout=500ms set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 b1a25e6aa4b9a6dd633688bd44143682
 function pulse.fire_held(decisions json, mine uuid[], barred uuid[], moment timestamp with time zone, OUT moved bigint, OUT fired bigint, OUT woken text[]) returns record
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 304a8f9fbe5c72bc66c1a67c7889ac88
 function pulse.first_run(kind text, spec text, anchor timestamp with time zone, after timestamp with time zone) returns timestamp with time zone

@@ -153,7 +153,10 @@ begin
   if mine is null then return; end if;
   wanted := pulse.pause_failing(array(select t.schedule_id from pulse.schedule_tally t where t.schedule_id = any (mine) and t.failures >= 3));
   mine := array(select m from unnest(mine) m where m <> all (wanted));
-  perform pulse.withdraw(array(select (e ->> 0)::uuid from json_array_elements(decisions) e where e ->> 9 is not null and (e ->> 0)::uuid = any (mine)), 'paused');
+  wanted := array(select (e ->> 0)::uuid from json_array_elements(decisions) e where e ->> 9 is not null and (e ->> 0)::uuid = any (mine));
+  if wanted <> '{}' then
+    perform pulse.withdraw(wanted, 'paused');
+  end if;
   begin
     select h.moved, h.fired, h.woken into moved, fired, woken from pulse.fire_held(decisions, mine, pulse.squatted(decisions, moment), moment) h;
   exception when lock_not_available or unique_violation then       -- an id is being taken just now, in a transaction that may stay open
