@@ -1,6 +1,9 @@
 """Nobody waits for a row that a person holds: a change left open for an hour stops no report and no fire."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from embedded_kit import eventually
 from fix_cluster import Connect, Connection
 from schedule_kit import Clock, Firing, Schedules, minute
 from store_kit import Store
@@ -63,4 +66,27 @@ def test_an_id_that_somebody_is_just_taking_holds_up_no_fire(
         assert schedules.ledger(each)[:2] == [(minute(1), "fired"), (minute(2), "fired")]
     stranger.commit()
     firing.each_minute(clock, 3, 3)
+    assert schedules.problems() == []
+
+
+@pytest.mark.parametrize("change", ["edit", "pause", "delete", "delete all"])
+def test_a_change_that_comes_while_a_fire_commits_withdraws_what_that_made(
+    schedules: Schedules, clock: Clock, connect: Connect, connection: Connection, change: str
+) -> None:
+    mine = schedules.add(lookahead_s=200)
+    firing = Firing(connect(autocommit=False))
+    due = firing.look()
+    assert due
+    (fire,) = firing.decide(due)
+    assert firing.fire(fire).moved == 1
+    with ThreadPoolExecutor(1) as threads:
+        other = connect()
+        changing = threads.submit(other.execute, CHANGES[change].encode(), {"id": mine})
+        blocked = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
+        assert eventually(lambda: schedules.ask(blocked, other.info.backend_pid), within_s=5)
+        assert not changing.done()
+        firing.connection.commit()
+        changing.result(timeout=5)
+    assert schedules.jobs(mine) == []
+    assert set(schedules.verdicts(mine)) == {"withdrawn"}
     assert schedules.problems() == []
