@@ -15,6 +15,7 @@ from pulse_runtime.retry_policy import Duration, Retry
 from pulse_runtime.scheduling.errors import BadSchedule, NoSuchSchedule, ScheduleRefused
 from pulse_runtime.scheduling.records import Coverage, OccurrenceRecord, ScheduleRecord, ScheduleStatus
 from pulse_runtime.scheduling.spec import When, job_columns, job_of, policy_columns, timing_columns, timing_of
+from pulse_runtime.store import schedule_views as views
 from pulse_runtime.store import schedules as statements
 from pulse_runtime.store.schedules import Ref
 from pulse_runtime.store.statement import Statement
@@ -79,7 +80,7 @@ def edit_job(
 
 
 def get(ref: Ref) -> Asking[ScheduleRecord]:
-    return statements.record_of(_there(ref, (yield statements.get(ref))))
+    return views.record_of(_there(ref, (yield views.get(ref))))
 
 
 def there(ref: Ref, statement: Statement) -> Asking[Any]:
@@ -91,14 +92,14 @@ def list_schedules(
     tenant: str | None, project: str | None, declared_by: str | None, status: str | None, most: int, after: UUID | None
 ) -> Asking[list[ScheduleRecord]]:
     last = None if after is None else str(after)
-    page = statements.list_schedules(
+    page = views.list_schedules(
         tenant=tenant, project=project, declared_by=declared_by, status=status, most=most, after=last
     )
-    return statements.records_of((yield page))
+    return views.records_of((yield page))
 
 
 def history(ref: Ref, most: int, before: datetime | None) -> Asking[list[OccurrenceRecord]]:
-    return statements.occurrences_of(_there(ref, (yield statements.history(ref, most=most, before=before))))
+    return views.occurrences_of(_there(ref, (yield views.history(ref, most=most, before=before))))
 
 
 def previewed(ref: Ref, count: int, after: datetime | None) -> Asking[list[Preview]]:
@@ -111,7 +112,7 @@ def previewed(ref: Ref, count: int, after: datetime | None) -> Asking[list[Previ
     found = [each for each in found if record.until is None or each.utc <= record.until]
     if record.max_fires is not None and found:
         # Of those that are to come, some were fired ahead and are counted already.
-        ahead = set(statements.moments_of((yield statements.decided(record, moment, found[-1].utc, missed=True))))
+        ahead = set(views.moments_of((yield views.decided(record, moment, found[-1].utc, missed=True))))
         left = record.max_fires - record.fires
         yet = [each.utc for each in found if each.utc not in ahead][:left]
         found = [each for each in found if each.utc in ahead or each.utc in yet]
@@ -132,7 +133,7 @@ def noted(fire: Preview, record: ScheduleRecord) -> Preview:
 def coverage(ref: Ref, begin: datetime, end: datetime) -> Asking[Coverage]:
     record = yield from get(ref)
     window = _window(record, begin, end)
-    counted = statements.verdicts_of((yield statements.verdicts(record.id, begin, end)))
+    counted = views.verdicts_of((yield views.verdicts(record.id, begin, end)))
     return Coverage(expected=len(window), fired=counted.get("fired", 0) + counted.get("late", 0), verdicts=counted)
 
 
@@ -147,7 +148,7 @@ def backfill(
             "backfill", record.name, f"cannot backfill schedule {record.name}: the window ends in the future",
             "What is to come fires by itself",
         )  # fmt: skip
-    known = set(statements.moments_of((yield statements.decided(record, begin, end, missed=missed))))
+    known = set(views.moments_of((yield views.decided(record, begin, end, missed=missed))))
     lacking = [each for each in _window(record, begin, end) if each not in known]
     if dry_run:
         return lacking
@@ -156,7 +157,7 @@ def backfill(
         batch = lacking[start : start + BATCH]
         jobs = [occurrence_id(record.id, each) for each in batch]
         answer = yield statements.backfill(record.id, batch, jobs, missed=missed, by=by)
-        done += statements.moments_of(_there(ref, answer))
+        done += views.moments_of(_there(ref, answer))
     return done
 
 
