@@ -49,9 +49,17 @@ class Clock:
 class Firing:
     """Claimer and reporter as far as schedules know them, and a scheduler that can be killed at any message."""
 
-    def __init__(self, connection: Connection, *, zone: str | None = None, most: int = 5000) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        zone: str | None = None,
+        most: int = 5000,
+        part: tuple[str, int | None, int | None] = ("test", None, None),
+    ) -> None:
         self.connection = connection
         self.most = most
+        self.part = part
         self.zone = zone or zone_version()
         self.start()
 
@@ -62,7 +70,8 @@ class Firing:
         self.actor.receive(Joined(CLAIMER, 1), 0.0)
 
     def look(self) -> bytes | None:
-        row = self.connection.execute("select due::text from pulse.due_schedules(%s)", (self.most,)).fetchone()
+        asked = "select due::text from pulse.due_schedules(%s, %s, %s, %s)"
+        row = self.connection.execute(asked, (self.most, *self.part)).fetchone()
         assert row
         return None if row[0] is None else str(row[0]).encode()
 

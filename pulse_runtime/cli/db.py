@@ -129,7 +129,7 @@ def audit_command(dsn: str | None, output: str) -> int:
     from pulse_runtime.cli.database import database, talk
     from pulse_runtime.store import execute
     from pulse_runtime.store.deadlines import within
-    from pulse_runtime.store.schedules import audit, findings_of
+    from pulse_runtime.store.schedule_views import audit, findings_of
 
     with database(dsn, prepare=True) as connection, within(connection, 600, asked="audit itself"):
         findings = findings_of(execute.ask(connection, audit()))

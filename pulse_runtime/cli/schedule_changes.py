@@ -1,4 +1,4 @@
-"""`pulse-runtime schedules add|edit|pause|resume|run|delete|backfill`."""
+"""`pulse-runtime schedules add|pause|resume|run|delete|backfill`."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from pulse_runtime.cli.schedule_options import (
     args_of,
     by_option,
     connected,
+    job_options,
     moment_of,
     place_options,
     policies_of,
@@ -23,9 +24,7 @@ from pulse_runtime.cli.schedule_options import (
 @click.argument("kind")
 @click.argument("words", nargs=-1, metavar="[NAME=VALUE]...")
 @timing_options
-@click.option("--queue", metavar="NAME", help="Of its jobs.")
-@click.option("--priority", type=int, metavar="N", help="Of its jobs, from -10 to 10.")
-@click.option("--max-attempts", type=int, metavar="N", help="Of its jobs.")
+@job_options
 @click.option("--timeout", metavar="DURATION", help="Of its jobs.")
 @policy_options
 @place_options
@@ -33,6 +32,9 @@ from pulse_runtime.cli.schedule_options import (
 @click.pass_obj
 def add_command(dsn: str | None, /, name: str, kind: str, words: tuple[str, ...], **said: Any) -> None:
     """Make a schedule NAME that fires jobs of KIND with these arguments.
+
+    Unless said: --missed latest, --missed-most 100, --overlap allow, --delivery at_least_once, --pause-after 10,
+    --lookahead 60s, no jitter and no end.
 
     \b
     Examples:
@@ -54,40 +56,6 @@ def add_command(dsn: str | None, /, name: str, kind: str, words: tuple[str, ...]
         added = schedules.add(name, when, job, on=connection, **place, **policies)
     click.echo(added.id)
     talk(f"schedule {name} was made")
-
-
-@click.command("edit")
-@click.argument("schedule")
-@click.argument("words", nargs=-1, metavar="[NAME=VALUE]...")
-@timing_options
-@click.option("--rename", metavar="NAME", help="Another name.")
-@policy_options
-@place_options
-@by_option
-@click.pass_obj
-def edit_command(dsn: str | None, /, schedule: str, words: tuple[str, ...], **said: Any) -> None:
-    """Change what is said of SCHEDULE; the arguments, if any are given, replace those that it has.
-
-    Another timing counts from now: nothing fires in the past. Other arguments go for all that is not due yet.
-
-    \b
-    Examples:
-      pulse-runtime schedules edit nightly --cron "0 3 * * *" --tz Europe/Berlin
-      pulse-runtime schedules edit nightly day=2
-    """
-    from pulse_runtime import schedules
-    from pulse_runtime.cli.database import talk
-
-    when, by = timing_of(said), said.pop("by")
-    place = schedules.Place(tenant=said.pop("tenant"), project=said.pop("project"))
-    changes: dict[str, Any] = policies_of(said)
-    if when is not None:
-        changes["when"] = when
-    if words:
-        changes["args"] = args_of(words)
-    with connected(dsn) as connection:
-        revision = schedules.edit(schedule, on=connection, place=place, by=by, **changes)
-    talk(f"schedule {schedule} has revision {revision} now")
 
 
 @click.command("pause")

@@ -31,6 +31,11 @@ timing_options = _all(
     click.option("--anchor", metavar="TIME", help="Where --every begins. [default: now]"),
     click.option("--at", metavar="TIME", help="Once, at this moment."),
 )
+job_options = _all(
+    click.option("--queue", metavar="NAME", help="Of its jobs."),
+    click.option("--priority", type=int, metavar="N", help="Of its jobs, from -10 to 10."),
+    click.option("--max-attempts", type=int, metavar="N", help="Of its jobs."),
+)
 policy_options = _all(
     click.option(
         "--missed", type=click.Choice(["latest", "all", "none"]), help="Of missed fires, which are made up for."
@@ -72,12 +77,15 @@ def timing_of(said: dict[str, Any]) -> Any:
 
 def policies_of(said: dict[str, Any]) -> dict[str, Any]:
     """Takes the other options out of `said`, as `schedules.add` and `schedules.edit` take them."""
-    from pulse_runtime.durations import parse_s
+    from pulse_runtime.durations import BadDuration, parse_s
 
     found = {name: said.pop(name) for name in list(said) if name not in ("tenant", "project", "by")}
     for option, column in (("missed_pace", "missed_pace_s"), ("within", "within_s"), ("lookahead", "lookahead_s")):
         if (text := found.pop(option)) is not None:
-            found[column] = parse_s(text)
+            try:
+                found[column] = parse_s(text)
+            except BadDuration as error:
+                raise click.BadParameter(str(error), param_hint=f"--{option.replace('_', '-')}") from None
     found["until"] = moment_of("--until", found["until"])
     return {name: value for name, value in found.items() if value is not None}
 

@@ -124,5 +124,6 @@ def diff_command(dsn: str | None, /, handlers: tuple[str, ...]) -> int:
         changes = differences(connection, handlers)
     for change in changes:
         click.echo(f"{change}{'  (strict refuses)' if change.strict else ''}")
-    talk(f"{len(changes)} differences" if changes else "the stored schedules are those that are declared")
+    count = "1 difference" if len(changes) == 1 else f"{len(changes)} differences"
+    talk(count if changes else "the stored schedules are those that are declared")
     return 6 if changes else 0

@@ -4,13 +4,15 @@ import click
 
 from pulse_runtime.cli.lazy import LazyGroup
 
-_CHANGES, _VIEWS, _TIMES = (f"pulse_runtime.cli.schedule_{part}" for part in ("changes", "views", "times"))
+_CHANGES, _EDIT, _VIEWS, _TIMES = (
+    f"pulse_runtime.cli.schedule_{part}" for part in ("changes", "edit", "views", "times")
+)
 
 _COMMANDS = {
     "list": (f"{_VIEWS}:list_command", "List schedules."),
     "show": (f"{_VIEWS}:show_command", "Show everything about one."),
     "add": (f"{_CHANGES}:add_command", "Make one."),
-    "edit": (f"{_CHANGES}:edit_command", "Change one."),
+    "edit": (f"{_EDIT}:edit_command", "Change one."),
     "pause": (f"{_CHANGES}:pause_command", "Fire no more until resumed."),
     "resume": (f"{_CHANGES}:resume_command", "Go on with the next occurrence from now."),
     "run": (f"{_CHANGES}:run_command", "Fire once, now."),

@@ -37,6 +37,11 @@ class _Due:
     occurrence: datetime
     due_at: datetime
 
+    @property
+    def expected_at(self) -> datetime:
+        """It is late after this: jitter may name a moment before the schedule was made, when none could be in time."""
+        return max(self.occurrence, self.due_at)
+
 
 class _Deciding:
     """One schedule at one moment. `_told` are the occurrences that were decided, `_left` how many may still fire."""
@@ -50,6 +55,7 @@ class _Deciding:
         early = not seen.paused and seen.overlap == "allow"
         self._ahead = timedelta(seconds=seen.lookahead_s if early else 0)
         self._oldest = moment - horizon
+        self._tolerance = TOLERANCE if seen.within_s is None else min(TOLERANCE, timedelta(seconds=seen.within_s))
         self._told: list[Occurrence] = []
         self._left = math.inf if seen.max_fires is None else max(seen.max_fires - seen.fires, 0)
 
@@ -63,7 +69,8 @@ class _Deciding:
             cursor = late[MOST_MISSED].occurrence
             self._miss(late[:MOST_MISSED])
         else:
-            self._decide_late(late, timely=bool(timely))
+            # One that is fired ahead stands for nothing yet: what becomes of those missed does not depend on lookahead.
+            self._decide_late(late, timely=any(each.due_at <= self._moment for each in timely))
             for each in timely:
                 self._fire(each, "fired")
         return self._moved(cursor if self._left else None)
@@ -75,7 +82,7 @@ class _Deciding:
             return
         due = self._due(seen.queued_at)
         if self._left:
-            self._fire(due, "late" if due.due_at + TOLERANCE < self._moment else "fired", "queued")
+            self._fire(due, "late" if due.expected_at + TOLERANCE < self._moment else "fired", "queued")
         else:
             self._tell(due, "skipped", "max_fires")
 
@@ -118,7 +125,7 @@ class _Deciding:
         while cursor is not None and (due := self._due(cursor)).due_at <= self._moment + self._ahead:
             if seen.paused or (seen.resumed_at is not None and cursor <= seen.resumed_at):
                 silent.append(due)
-            elif due.due_at + TOLERANCE < self._moment:
+            elif due.expected_at + self._tolerance < self._moment:
                 late.append(due)
             else:
                 timely.append(due)
@@ -131,7 +138,7 @@ class _Deciding:
         """By the policy: none of them, the latest unless one that is in time stands for it, or the last few."""
         seen = self._seen
         within = None if seen.within_s is None else self._moment - timedelta(seconds=seen.within_s)
-        too_late = [each for each in late if within is not None and each.due_at < within]
+        too_late = [each for each in late if within is not None and each.expected_at < within]
         self._miss(too_late, f"later than {seen.within_s:g} s" if too_late else "")
         recent = late[len(too_late) :]
         keep = {"none": 0, "latest": 0 if timely else 1, "all": seen.missed_most}[seen.missed]

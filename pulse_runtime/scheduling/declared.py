@@ -49,7 +49,7 @@ class Change:
 
 
 def application_of(modules: Sequence[str]) -> str:
-    """Who declares: these modules together. Runtimes with other modules are other applications."""
+    """Who declares: these modules together. With none of them in common, runtimes are different applications."""
     return ",".join(sorted({name.partition(":")[0] for name in modules}))
 
 
@@ -69,22 +69,31 @@ def collect(modules: Sequence[str], *, moment: datetime) -> list[Row]:
 
 
 def difference(declared: Sequence[Row], stored: Sequence[Row], *, application: str) -> list[Change]:
-    """What would make `stored` equal to `declared`, entry by entry. Rows of others are never deleted or edited."""
+    """What would make `stored` equal to `declared`, entry by entry. Rows of others are never deleted or edited.
+
+    Runtimes may share modules, and a deploy may add one. So what was declared by any of ours is compared, and what was
+    declared by ours alone is deleted when they no longer declare it.
+    """
+    ours = _modules(application)
     by_name = {row["name"]: row for row in stored}
     changes = [change for row in declared if (change := _change(row, by_name.get(row["name"]), application))]
     names = {row["name"] for row in declared}
-    gone = [row for row in stored if row["declared_by"] == application and row["name"] not in names]
+    gone = [row for row in stored if row["name"] not in names and set() < _modules(row["declared_by"]) <= ours]
     return sorted([*changes, *(Change("delete", row["name"], row, {}) for row in gone)], key=lambda each: each.name)
 
 
 def _change(row: Row, stored: Row | None, application: str) -> Change | None:
     if stored is None:
         return Change("add", row["name"], row, {})
-    if stored["declared_by"] != application:
+    if not _modules(stored["declared_by"]) & _modules(application):
         return Change("taken", row["name"], stored, {})
     old, new = _comparable(stored), _comparable(row)
     differs = {column: (old.get(column), value) for column, value in new.items() if old.get(column) != value}
     return Change("edit", row["name"], row, differs) if differs else None
+
+
+def _modules(application: str | None) -> set[str]:
+    return set(application.split(",")) if application else set()
 
 
 def _comparable(row: Row) -> dict[str, Any]:

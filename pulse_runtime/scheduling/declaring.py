@@ -7,6 +7,7 @@ from pulse_runtime.errors import Refused
 from pulse_runtime.scheduling.declared import Change, Row, application_of, collect, difference
 from pulse_runtime.scheduling.spec import timing_columns
 from pulse_runtime.store import execute
+from pulse_runtime.store import schedule_views as views
 from pulse_runtime.store import schedules as statements
 from pulse_runtime.store.connect import Connection
 from pulse_runtime.store.history import require
@@ -37,8 +38,8 @@ def differences(connection: Connection, modules: Sequence[str]) -> list[Change]:
     moment = statements.moment_of(execute.ask(connection, statements.now()))
     declared = collect(modules, moment=moment)
     application = application_of(modules)
-    answer = execute.ask(connection, statements.declared(application, [row["name"] for row in declared]))
-    stored = [_row(record) for record in statements.records_of(answer)]
+    answer = execute.ask(connection, views.declared([row["name"] for row in declared]))
+    stored = [_row(record) for record in views.records_of(answer)]
     found = difference(declared, stored, application=application)
     # Once is over when its moment has passed: it has fired, and does not come back.
     return [each for each in found if each.action != "add" or _timing(each.row).next_after(moment) is not None]

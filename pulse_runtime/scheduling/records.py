@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from pulse_runtime.timing.describing import describe
+from pulse_runtime.timing.errors import BadTiming
 from pulse_runtime.timing.timings import Timing, parse_timing
 
 
@@ -84,9 +85,12 @@ class ScheduleRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def description(self) -> str:
-        """When it fires, in plain English."""
+        """When it fires, in plain English; or why that cannot be read, as SQL takes any text for an expression."""
         if self.kind == "cron":
-            return describe(self.spec, self.tz)
+            try:
+                return describe(self.spec, self.tz)
+            except BadTiming as error:
+                return str(error)
         return f"every {self.spec}" if self.kind == "every" else f"once, at {self.spec}"
 
 

@@ -98,6 +98,15 @@ def job_columns(job: Job) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def routing_columns(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Queue, priority and attempts by themselves, checked. Raises BadSchedule."""
+    try:
+        checked = check(Job("any", **said))
+    except BadJob as error:
+        raise BadSchedule(f"job.{error.field}", error.problem) from error
+    return {name: getattr(checked, name) for name in said}
+
+
 def policy_columns(policies: Mapping[str, Any]) -> dict[str, Any]:
     """Raises BadSchedule, which names the first policy that is wrong."""
     for name, value in policies.items():

@@ -1,4 +1,4 @@
-"""Statements about schedules, one function each. Columns are those of `pulse.schedule`; an answer is one value."""
+"""Statements that change schedules, one function each. Columns are those of `pulse.schedule`; answers are one value."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -7,9 +7,8 @@ from uuid import UUID
 
 import msgspec
 
-from pulse_runtime.scheduling.records import OccurrenceRecord, ScheduleRecord
 from pulse_runtime.store.statement import Statement
-from pulse_runtime.store.text import array, quoted, texts
+from pulse_runtime.store.text import array, quoted
 
 _TEXT, _JSON, _INT, _FLOAT, _TIME = (
     "cast({%s} as text)", "cast(cast({%s} as text) as json)", "cast({%s} as bigint)", "cast({%s} as float8)",
@@ -22,21 +21,17 @@ _CASTS = {
     "until": _TIME, "max_fires": _INT, "lookahead_s": _FLOAT, "first_at": _TIME,
     "id": "cast(cast({%s} as text) as uuid)",
 }  # fmt: skip
-_LIST = """select cast(coalesce(json_agg(p order by p.id), '[]') as text) from (
-  select s.* from pulse.schedules s
-   where (cast({tenant} as text) is null or s.tenant = cast({tenant} as text))
-     and (cast({project} as text) is null or s.project = cast({project} as text))
-     and (cast({declared_by} as text) is null or s.declared_by = cast({declared_by} as text))
-     and (cast({status} as text) is null or s.status = cast({status} as text))
-     and (cast({after} as text) is null or s.id > cast(cast({after} as text) as uuid))
-   order by s.id limit cast({most} as integer)) p"""
-_RECORD = "cast(to_json(s) as text) from pulse.schedules s"
 _ID = "cast(cast({id} as text) as uuid)"
+_PLACED = (
+    "(select k.id from pulse.schedule k where k.id = cast(cast({id} as text) as uuid)"
+    " and (cast({tenant} as text) is null or coalesce(k.tenant, '') = cast({tenant} as text))"
+    " and (cast({project} as text) is null or coalesce(k.project, '') = cast({project} as text)))"
+)
 _NAMED = "pulse.schedule_id(cast({name} as text), cast({tenant} as text), cast({project} as text))"
 
 
 class Ref(msgspec.Struct, frozen=True):
-    """Which schedule: an id, or a name in a tenant and a project."""
+    """Which schedule: an id, or a name in a tenant and a project. With an id these are checked, if they are given."""
 
     id: UUID | None = None
     name: str | None = None
@@ -44,10 +39,9 @@ class Ref(msgspec.Struct, frozen=True):
     project: str | None = None
 
     def __str__(self) -> str:
-        if self.id is not None:
-            return str(self.id)
         places = [f"{what} {value!r}" for what in ("tenant", "project") if (value := getattr(self, what)) is not None]
-        return " ".join([repr(self.name), *(["of", ", ".join(places)] if places else [])])
+        said = str(self.id) if self.id is not None else repr(self.name)
+        return " ".join([said, *(["of", ", ".join(places)] if places else [])])
 
 
 def now() -> Statement:
@@ -81,7 +75,7 @@ def edit(
         "changes": msgspec.json.encode(changes).decode(), "first_at": first_at and first_at.isoformat(),
         "zone_version": zone_version, "who": by, "revision": revision,
     }  # fmt: skip
-    return _about(
+    return about(
         ref,
         "select pulse.edit_schedule(%s, cast(cast({changes} as text) as json),"
         " cast(cast({first_at} as text) as timestamptz), cast({zone_version} as text), cast({who} as text),"
@@ -92,19 +86,19 @@ def edit(
 
 def pause(ref: Ref, *, reason: str | None, by: str | None) -> Statement:
     """The answer is whether it was going; none: there is no such schedule."""
-    return _about(
+    return about(
         ref, "select pulse.pause_schedule(%s, cast({reason} as text), cast({who} as text))", reason=reason, who=by
     )
 
 
 def resume(ref: Ref, *, by: str | None) -> Statement:
     """The answer is whether it was paused; none: there is no such schedule."""
-    return _about(ref, "select pulse.resume_schedule(%s, cast({who} as text))", who=by)
+    return about(ref, "select pulse.resume_schedule(%s, cast({who} as text))", who=by)
 
 
 def delete(ref: Ref, *, by: str | None) -> Statement:
     """The answer is whether there was one."""
-    return _about(ref, "select pulse.delete_schedule(%s, cast({who} as text))", who=by)
+    return about(ref, "select pulse.delete_schedule(%s, cast({who} as text))", who=by)
 
 
 def delete_all(tenant: str, project: str | None, *, by: str | None) -> Statement:
@@ -115,26 +109,7 @@ def delete_all(tenant: str, project: str | None, *, by: str | None) -> Statement
 
 def run(ref: Ref, *, by: str | None) -> Statement:
     """The answer is the job's id, as text; none: there is no such schedule."""
-    return _about(ref, "select cast(pulse.run_schedule(%s, cast({who} as text)) as text)", who=by)
-
-
-def get(ref: Ref) -> Statement:
-    """See `record_of`. No answer: there is no such schedule."""
-    return _about(ref, f"select {_RECORD} where s.id = %s")
-
-
-def list_schedules(
-    *,
-    tenant: str | None,
-    project: str | None,
-    declared_by: str | None,
-    status: str | None,
-    most: int,
-    after: str | None,
-) -> Statement:
-    """A page, in the order in which they were made; see `records_of`."""
-    names = ("tenant", "project", "declared_by", "status", "most", "after")
-    return Statement(_LIST, names, (tenant, project, declared_by, status, most, after))
+    return about(ref, "select cast(pulse.run_schedule(%s, cast({who} as text)) as text)", who=by)
 
 
 def hold_declared() -> Statement:
@@ -142,49 +117,10 @@ def hold_declared() -> Statement:
     return Statement("select cast(pg_advisory_xact_lock(1886745448, 0) as text)", (), ())
 
 
-def declared(application: str, names: Sequence[str]) -> Statement:
-    """What an application declared before, and whatever has one of these names; see `records_of`."""
-    sql = """select cast(coalesce(json_agg(s), '[]') as text) from pulse.schedules s
-      where s.tenant is null and s.project is null
-        and (s.declared_by = cast({application} as text) or s.name = any (cast(cast({names} as text) as text[])))"""
-    return Statement(sql, ("application", "names"), (application, texts(names)))
-
-
-def history(ref: Ref, *, most: int, before: datetime | None) -> Statement:
-    """Its occurrences, the latest first; see `occurrences_of`. No answer: there is no such schedule."""
-    return _about(
-        ref,
-        "select (select cast(coalesce(json_agg(h), '[]') as text) from pulse.schedule_history(r.id,"
-        " cast({most} as integer), cast(cast({before} as text) as timestamptz)) h) from (select %s as id) r"
-        " where r.id is not null",
-        most=most,
-        before=before and before.isoformat(),
-    )
-
-
-def verdicts(schedule_id: UUID, begin: datetime, end: datetime) -> Statement:
-    """How many occurrences in (begin, end] had which verdict; see `verdicts_of`."""
-    sql = """select cast(coalesce(json_object_agg(v.verdict, v.n), '{{}}') as text) from pulse.schedule_verdicts(
-      cast(cast({id} as text) as uuid), cast(cast({begin} as text) as timestamptz),
-      cast(cast({end} as text) as timestamptz)) v"""
-    return Statement(sql, ("id", "begin", "end"), (str(schedule_id), begin.isoformat(), end.isoformat()))
-
-
-def decided(record: ScheduleRecord, begin: datetime, end: datetime, *, missed: bool) -> Statement:
-    """The occurrences in (begin, end] that the ledger has; with `missed`, without those. See `moments_of`."""
-    sql = """select cast(coalesce(json_agg(o.occurrence), '[]') as text) from pulse.occurrence o
-      where o.tenant = cast({tenant} as text) and o.schedule_id = cast(cast({id} as text) as uuid)
-        and o.occurrence > cast(cast({begin} as text) as timestamptz)
-        and o.occurrence <= cast(cast({end} as text) as timestamptz)
-        and not (cast({missed} as boolean) and o.verdict in ('missed', 'withdrawn'))"""
-    values = (record.tenant or "", str(record.id), begin.isoformat(), end.isoformat(), missed)
-    return Statement(sql, ("tenant", "id", "begin", "end", "missed"), values)
-
-
 def backfill(
     schedule_id: UUID, occurrences: Sequence[datetime], jobs: Sequence[UUID], *, missed: bool, by: str | None
 ) -> Statement:
-    """Fire these, unless the ledger has them. The answer are those that were fired; see `moments_of`."""
+    """Fire these, unless the ledger has them. The answer are those that were fired; see `schedule_views.moments_of`."""
     sql = """select cast(to_json(pulse.backfill(cast(cast({id} as text) as uuid),
       cast(cast({occurrences} as text) as timestamptz[]), cast(cast({jobs} as text) as uuid[]),
       cast({missed} as boolean), cast({who} as text))) as text)"""
@@ -195,45 +131,13 @@ def backfill(
     return Statement(sql, ("id", "occurrences", "jobs", "missed", "who"), values)
 
 
-def audit() -> Statement:
-    """What must not exist; see `findings_of`."""
-    return Statement("select cast(coalesce(json_agg(a), '[]') as text) from pulse.audit() a", (), ())
-
-
-def record_of(answer: str) -> ScheduleRecord:
-    """The answer to `get`."""
-    return msgspec.json.decode(answer, type=ScheduleRecord)
-
-
-def records_of(answer: str) -> list[ScheduleRecord]:
-    """The answer to `list_schedules`."""
-    return msgspec.json.decode(answer, type=list[ScheduleRecord])
-
-
-def occurrences_of(answer: str) -> list[OccurrenceRecord]:
-    """The answer to `history`."""
-    return msgspec.json.decode(answer, type=list[OccurrenceRecord])
-
-
-def verdicts_of(answer: str) -> dict[str, int]:
-    """The answer to `verdicts`."""
-    return msgspec.json.decode(answer, type=dict[str, int])
-
-
-def moments_of(answer: str) -> list[datetime]:
-    """The answer to `decided` and `backfill`."""
-    return msgspec.json.decode(answer, type=list[datetime])
-
-
-def findings_of(answer: str) -> list[dict[str, str]]:
-    """The answer to `audit`: finding, id and detail of each."""
-    return msgspec.json.decode(answer, type=list[dict[str, str]])
-
-
-def _about(ref: Ref, sql: str, **values: Any) -> Statement:
+def about(ref: Ref, sql: str, **values: Any) -> Statement:
     """`%s` is where the id goes; a name is looked up on the way."""
-    if ref.id is not None:
+    if ref.id is not None and ref.tenant is None and ref.project is None:
         return Statement(sql.replace("%s", _ID), ("id", *values), (str(ref.id), *values.values()))
+    if ref.id is not None:
+        placed = {"id": str(ref.id), "tenant": ref.tenant, "project": ref.project}
+        return Statement(sql.replace("%s", _PLACED), (*placed, *values), (*placed.values(), *values.values()))
     named = {"name": ref.name, "tenant": ref.tenant, "project": ref.project}
     return Statement(sql.replace("%s", _NAMED), (*named, *values), (*named.values(), *values.values()))
 

@@ -5,7 +5,6 @@
 
 type pulse.args_json domain json CHECK (((pg_column_size(VALUE) < 16384) OR (octet_length((VALUE)::text) <= 4194304)))
 type pulse.attempts_budget domain smallint CHECK (((VALUE >= 1) AND (VALUE <= 1000)))
-type pulse.closed composite (claim bigint, executor bigint, attempt smallint, charged smallint, id uuid, seq bigint, ending text, delay_ms bigint, error text, took_us bigint)
 type pulse.key_text domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 500)))
 type pulse.kind_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
 type pulse.lane_cursor composite (queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
@@ -67,7 +66,7 @@ table pulse.claim (
   charged smallint,
   constraint claim_pkey PRIMARY KEY (id),
   constraint claim_queue_priority_lane_n_key UNIQUE (queue, priority, lane, n)
-) with (toast_tuple_target=8160)
+)
 
 table pulse.delayed (
   id uuid not null,
@@ -144,8 +143,7 @@ table pulse.failure (
   at timestamp with time zone not null,
   took_us bigint,
   error text,
-  retrying bigint,
-  together uuid[]
+  retrying bigint
 )
 
 view pulse.jobs (
@@ -410,7 +408,7 @@ table pulse.retrying (
   ids uuid[] not null,
   seqs bigint[] not null,
   constraint retrying_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, fillfactor=70, toast_tuple_target=8160)
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, fillfactor=70)
 
 table pulse.schedule (
   id uuid not null,
@@ -487,7 +485,7 @@ table pulse.schedule_ending (
   at timestamp with time zone not null,
   ending text not null,
   error text,
-  constraint schedule_ending_ending_check CHECK ((ending = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'lost'::text, 'canceled'::text])))
+  constraint schedule_ending_ending_check CHECK ((ending = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'lost'::text, 'canceled'::text, 'resumed'::text])))
 )
 
 table pulse.schedule_run (
@@ -583,7 +581,7 @@ CREATE INDEX delayed_schedule ON pulse.delayed USING btree (schedule_id) WHERE (
 CREATE INDEX done_at ON pulse.done USING btree (at)
 CREATE INDEX done_claim ON pulse.done USING btree (claim)
 CREATE INDEX executor_alive ON pulse.executor USING btree (runtime, id) WHERE (ended_at IS NULL)
-CREATE INDEX failure_at ON pulse.failure USING btree (at, id) WHERE ((retrying IS NULL) OR (together IS NOT NULL))
+CREATE INDEX failure_at ON pulse.failure USING btree (at, id)
 CREATE INDEX failure_id ON pulse.failure USING btree (id, attempt)
 CREATE INDEX key_id ON pulse.key USING btree (id)
 CREATE INDEX key_until ON pulse.key USING btree (until) WHERE (until IS NOT NULL)
@@ -619,11 +617,11 @@ function pulse.add_follow_ups(claim bigint, hit bit varying, follow_ups json) re
 function pulse.add_partition(width bigint) returns text
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 6606603a0d7fcaa92e0351f27cbbad39
 function pulse.add_schedule(name text, kind text, spec text, job_kind text, args json DEFAULT '{}'::json, tz text DEFAULT NULL::text, anchor timestamp with time zone DEFAULT NULL::timestamp with time zone, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, meta json DEFAULT NULL::json, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, owner text DEFAULT NULL::text, declared_by text DEFAULT NULL::text, missed text DEFAULT 'latest'::text, missed_most integer DEFAULT 100, missed_pace_s double precision DEFAULT 0, within_s double precision DEFAULT NULL::double precision, overlap text DEFAULT 'allow'::text, jitter double precision DEFAULT 0, delivery text DEFAULT 'at_least_once'::text, pause_after integer DEFAULT 10, until timestamp with time zone DEFAULT NULL::timestamp with time zone, max_fires bigint DEFAULT NULL::bigint, lookahead_s double precision DEFAULT 60, first_at timestamp with time zone DEFAULT NULL::timestamp with time zone, zone_version text DEFAULT NULL::text, by text DEFAULT NULL::text, id uuid DEFAULT NULL::uuid) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 8c098aae8b712e33ffe379a9b0fe8433
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 89dcc709595283cf5d30707f03cc29d9
 function pulse.any_visible(xids xid8[], snap pg_snapshot) returns boolean
   sql immutable parallel safe md5 fd66107cb3fffca6034639b89be59be4
 function pulse.audit(tolerance interval DEFAULT '00:02:00'::interval, most integer DEFAULT 100) returns TABLE(finding text, id text, detail text)
-  plpgsql stable set jit=off set search_path=pg_catalog, pg_temp md5 14f135aaeeae07727bd7e25a0b02c511
+  plpgsql stable set jit=off set search_path=pg_catalog, pg_temp md5 10eb764245a6b39c59b31fba11d4f81b
 function pulse.backfill(id uuid, occurrences timestamp with time zone[], jobs uuid[], missed boolean DEFAULT false, by text DEFAULT NULL::text) returns timestamp with time zone[]
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 164b757f39d39d25aae319c1bfbbdbff
 function pulse.backoff(options json, charged integer) returns interval
@@ -641,17 +639,17 @@ function pulse.claim_lane(executor bigint, request bigint, queue text, priority 
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.claim_retrying(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer) returns TABLE(claim bigint, token uuid, n integer, jobs text, size bigint)
-  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 664df88ce72ed307a4dac03569b7571e
+  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 4a707f66393539ed3e9d41b25f5fa2b5
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
-  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 54232c24ae413c660b5e845c7a2b9c80
-function pulse.close_apart(ours pulse.closed[], moment timestamp with time zone, first bigint, last bigint, careful boolean) returns bigint
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 a97e885dff5668029d0f893bf6e3ad49
+  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 16ee98e742f2524b570a74d71c90441e
 function pulse.close_following(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], follow_ups json) returns bigint
-  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 4974e0b44652ffbb712c66449fd02ba6
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 263c8db93872782f954748e73696e24d
+function pulse.close_held(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], first bigint, last bigint, careful boolean) returns bigint
+  plpgsql volatile set enable_nestloop=off set search_path=pg_catalog, pg_temp md5 0b88140c4b8d7a507add3f4de910524a
 function pulse.close_rest(verdicts pulse.verdict[], moment timestamp with time zone, careful boolean) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b83ddea842bd1814a5c66c6f2d1285b4
 function pulse.count_endings(most integer DEFAULT 20000) returns bigint
-  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 ac64e69d7fe1134227caeaafe29eece7
+  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 c05954d0397df6657c0a6d90e381f7eb
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 61f93155e1b2d5d3c7841d43531f8454
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim
@@ -673,9 +671,9 @@ function pulse.discover() returns integer
 function pulse.drop_partitions(keep interval, OUT dropped text[], OUT starved boolean) returns record
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 17a3b8240abf3d221d95d37a783c5853
 function pulse.due_schedules(most integer, runtime text DEFAULT NULL::text, shards integer DEFAULT NULL::integer, shard integer DEFAULT NULL::integer, OUT due json, OUT next_s double precision) returns record
-  plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 04ca281fdfc2b75bdf42473c41281cd5
+  plpgsql stable set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 d10aa22791eeae023829aa328e433044
 function pulse.edit_schedule(id uuid, changes json, first_at timestamp with time zone DEFAULT NULL::timestamp with time zone, zone_version text DEFAULT NULL::text, by text DEFAULT NULL::text, revision integer DEFAULT NULL::integer) returns integer
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 64f4fa7e50e48db59a0c1c5998b50712
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 e00e5d383f8687105b4543d88bb15752
 function pulse.empty_default(keep interval) returns boolean
   plpgsql volatile security definer set lock_timeout=50ms set search_path=pg_catalog, pg_temp md5 de3224c1e6af7821b1e74b9cd75b4226
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
@@ -697,7 +695,9 @@ function pulse."fetch"(claim bigint, token uuid) returns text
 function pulse.find(id uuid) returns SETOF pulse.log
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
 function pulse.fire(decisions json, OUT moved bigint, OUT fired bigint) returns record
-  plpgsql volatile set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 85765b99a3457b1c06508cffa98eda30
+  plpgsql volatile set enable_seqscan=off set jit=off set lock_timeout=500ms set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 b1a25e6aa4b9a6dd633688bd44143682
+function pulse.fire_held(decisions json, mine uuid[], barred uuid[], moment timestamp with time zone, OUT moved bigint, OUT fired bigint, OUT woken text[]) returns record
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 304a8f9fbe5c72bc66c1a67c7889ac88
 function pulse.first_run(kind text, spec text, anchor timestamp with time zone, after timestamp with time zone) returns timestamp with time zone
   plpgsql stable set search_path=pg_catalog, pg_temp md5 4a4785d92c5d70812ce82f99081ee7c7
 function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane smallint, xid xid8)
@@ -757,7 +757,7 @@ function pulse.list_ended(status text, queue text, kind text, tenant text, most 
 function pulse.list_pending(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 bda88ed4852d22c5bc1f355632404773
 function pulse.list_retrying(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
-  plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 69ff3e9b212ecc33d7d2e7b3e2edeb14
+  plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 f3ce153ddbcd25e1170e606516b4fd46
 function pulse.list_running(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 a4617333528accfae59392c2322cbd11
 function pulse.listed_of(j pulse.log, status text, attempt smallint, charged smallint, run_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, executor bigint, after text) returns pulse.listed
@@ -797,19 +797,17 @@ function pulse.pass_open(queues text[], executor bigint, request bigint, drawn b
 function pulse.pause(queue text, by text, reason text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 7bf23e1b64003bab4247055ad6575816
 function pulse.pause_failing(ids uuid[]) returns uuid[]
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 9ee1ac04cd35e0d63788b14df08f1782
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 db8414827f64e3d9c6da7abb54456328
 function pulse.pause_schedule(id uuid, reason text DEFAULT NULL::text, by text DEFAULT NULL::text) returns boolean
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 f42af0645b99109156dcee705c7eabd0
 function pulse.promote(most integer, OUT moved bigint, OUT due boolean, OUT next_s double precision) returns record
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 fbcd90a792fbea8e36e15a6df552a9e5
 function pulse.prune(keep interval, keep_failures interval, most integer DEFAULT 5000, OUT claims bigint, OUT places bigint, OUT failures bigint, OUT outcomes bigint, OUT results bigint, OUT keys bigint, OUT wishes bigint, OUT executors bigint) returns record
-  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 1c73ca7747de8d034141b70fdd3b572d
-function pulse.prune_failures(failed timestamp with time zone, most integer) returns bigint
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 8045daf29df191fdbac7c04307cd672c
+  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 693a36ed8c5fb1effa8270ac0a77e7b9
 function pulse.prune_lanes(keep interval) returns integer
   plpgsql volatile security definer set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 56a4ca4f310d15cb8ae87ec0d8393107
 function pulse.prune_schedules(keep interval, most integer DEFAULT 5000) returns bigint
-  plpgsql volatile security definer set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 9d953d3be7bea4b631fc2f0bec0db866
+  plpgsql volatile security definer set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 44d8f657184b3d2a01f116eb8152b7b5
 function pulse.put_off_again(options json) returns json
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 3040e417db55e8ca3fa2e84a8c9bcf65
 function pulse.queue_bit(queue text) returns bigint
@@ -835,11 +833,11 @@ function pulse.register_executor(runtime text, host text, boot_id text, pid inte
 function pulse.release(claims bigint[], tokens uuid[], positions integer[]) returns bigint
   sql volatile set search_path=pg_catalog, pg_temp md5 4ad90d9fec7e6b29b4ed88959e511458
 function pulse.remove_schedules(ids uuid[], by text) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 5cd0aa029e33b7124318c482f8148984
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 3999678a64b43df19236416e98fa894f
 function pulse.resume(queue text) returns boolean
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 2f7fa421615da5a889bf8b9f0c65538e
 function pulse.resume_schedule(id uuid, by text DEFAULT NULL::text) returns boolean
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 42e2101c2e4c936e997e2ff14560678e
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 5c9b316a12f0df1c7c60ef7db2f6a1fc
 function pulse.retry(id uuid) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 78d833cb10c338add46a5268571e2ede
 function pulse.retry_of(j pulse.log, OUT retrying bigint, OUT attempt smallint, OUT charged smallint, OUT run_at timestamp with time zone, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
@@ -849,13 +847,13 @@ function pulse.rezone(version text) returns bigint
 function pulse.run_schedule(id uuid, by text DEFAULT NULL::text) returns uuid
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 e3fcd77b1e675757f488ae4f593f7ae5
 function pulse.schedule_history(id uuid, most integer DEFAULT 50, before timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(occurrence timestamp with time zone, due_at timestamp with time zone, decided_at timestamp with time zone, verdict text, reason text, job_id uuid, status text, lateness_s double precision)
-  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 5b6eec8bd05d5126f70441fb0fcdca86
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 0a9d83342dc6f545d99b09b4f665dd29
 function pulse.schedule_id(name text, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text) returns uuid
   sql stable set search_path=pg_catalog, pg_temp md5 0994284fed3ef100e41fc56bf998d51a
 function pulse.schedule_verdicts(id uuid, begins timestamp with time zone, ends timestamp with time zone) returns TABLE(verdict text, n bigint)
-  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 d8e2e96fad4936af104175a0e60921ef
+  sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 73b47df5140f58302b5647186461e2a4
 function pulse.set_apart(j pulse.log) returns boolean
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 17674579981c26d5667c25658be59266
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 3a0cb2c5b9daf44f26de17c10e4e0053
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 eafceafa2d66e00905a354f5c5cd9585
 function pulse.shard_of(id uuid, shards integer) returns integer
@@ -868,8 +866,10 @@ function pulse.squatted(decisions json, moment timestamp with time zone) returns
   sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 afd7994fe23b8b1324b9caed566fd581
 function pulse.state_of(j pulse.log, OUT status text, OUT attempt smallint, OUT charged smallint, OUT run_at timestamp with time zone, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT started_at timestamp with time zone, OUT finished_at timestamp with time zone) returns record
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 aa8d2ffd6514529c5b6b3118023a8df3
-function pulse.step_up(delay_ms bigint) returns bigint
-  sql immutable parallel safe md5 b4db5a2bbbb339b9991831bb407433f8
+function pulse.step_up(delay interval) returns interval
+  sql immutable parallel safe md5 45aab6e546043b383bcb466feb19e7fb
+function pulse.still_to_come(first_at timestamp with time zone, moment timestamp with time zone) returns timestamp with time zone
+  sql immutable md5 35fed6489c26d9eaa95c3941ec770f5a
 function pulse.times_put_off(options json) returns integer
   plpgsql immutable set search_path=pg_catalog, pg_temp md5 ddd617c74e94c3b449f40c5284e1d9bd
 function pulse.took_of(mask bit varying, hit bit varying, took integer[]) returns integer[]
@@ -918,8 +918,8 @@ function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,b
 function pulse.claim_of(pulse.log): nobody but the owner
 function pulse.claim_retrying(bigint,bigint,text,smallint,smallint,integer,integer): nobody but the owner
 function pulse.close(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[]): nobody but the owner
-function pulse.close_apart(pulse.closed[],timestamp with time zone,bigint,bigint,boolean): nobody but the owner
 function pulse.close_following(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[],json): nobody but the owner
+function pulse.close_held(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[],bigint,bigint,boolean): nobody but the owner
 function pulse.close_rest(pulse.verdict[],timestamp with time zone,boolean): nobody but the owner
 function pulse.count_endings(integer): nobody but the owner
 function pulse.counts(integer): nobody but the owner
@@ -944,6 +944,7 @@ function pulse.extend(bigint[]): nobody but the owner
 function pulse.fail(bigint[],uuid[],integer[],text[],bigint[],bigint[]): nobody but the owner
 function pulse.find(uuid): nobody but the owner
 function pulse.fire(json): nobody but the owner
+function pulse.fire_held(json,uuid[],uuid[],timestamp with time zone): nobody but the owner
 function pulse.first_run(text,text,timestamp with time zone,timestamp with time zone): nobody but the owner
 function pulse.foreign_xids(): nobody but the owner
 function pulse.free_keys(uuid[]): nobody but the owner
@@ -997,7 +998,6 @@ function pulse.pause_failing(uuid[]): nobody but the owner
 function pulse.pause_schedule(uuid,text,text): nobody but the owner
 function pulse.promote(integer): nobody but the owner
 function pulse.prune(interval,interval,integer): nobody but the owner
-function pulse.prune_failures(timestamp with time zone,integer): nobody but the owner
 function pulse.prune_lanes(interval): nobody but the owner
 function pulse.prune_schedules(interval,integer): nobody but the owner
 function pulse.put_off_again(json): nobody but the owner
@@ -1029,7 +1029,8 @@ function pulse.size_of(json,json): nobody but the owner
 function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner
 function pulse.squatted(json,timestamp with time zone): nobody but the owner
 function pulse.state_of(pulse.log): nobody but the owner
-function pulse.step_up(bigint): nobody but the owner
+function pulse.step_up(interval): nobody but the owner
+function pulse.still_to_come(timestamp with time zone,timestamp with time zone): nobody but the owner
 function pulse.times_put_off(json): nobody but the owner
 function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner
 function pulse.unheld(bigint[],bigint[]): nobody but the owner

@@ -84,6 +84,21 @@ def test_another_timing_counts_from_now(schedules: Schedules, clock: Clock, firi
     assert schedules.ledger(edited) == [(minute(12), "fired"), (minute(14), "fired")]
 
 
+def test_a_first_occurrence_that_has_passed_by_now_does_not_fire(
+    schedules: Schedules, clock: Clock, firing: Firing
+) -> None:
+    """Whoever reckoned it took a while to say so."""
+    passed = minute(0)
+    made = schedules.add("made", lookahead_s=0, first_at=passed)
+    edited = schedules.add("edited", lookahead_s=0)
+    schedules.ask('select pulse.edit_schedule(%s, \'{"spec": "*/2 * * * *"}\', first_at => %s)', edited, passed)
+    firing.each_minute(clock, 1, 2)
+    assert schedules.ledger(made) == [(minute(1), "fired"), (minute(2), "fired")]
+    assert schedules.ledger(edited) == [(minute(2), "fired")]
+    with pytest.raises(psycopg.DatabaseError, match="its moment has passed"):
+        schedules.add("once", kind="once", spec=passed.isoformat(), first_at=passed)
+
+
 @pytest.mark.parametrize(
     ("kind", "spec", "next_"), [("every", "1m30s", minute(4.5)), ("once", minute(7).isoformat(), minute(7))]
 )

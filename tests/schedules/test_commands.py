@@ -67,7 +67,12 @@ def test_a_schedule_lives_at_the_command_line(run: Run, schedules: Schedules, cl
         (("add", "x", "k", "--cron", "0 0 31 2 *"), 2, "it never fires"),
         (("add", "x", "k", "--every", "1m", "--jitter", "2"), 2, "jitter: it must be from 0 to 0.5"),
         (("add", "taken", "k", "--every", "1m"), 4, "the name is taken"),
+        (("add", "x", "k", "--every", "1m", "--within", "soon"), 2, "--within"),
+        (("add", "x", "k", "--every", "1m", "--until", "2020-01-01"), 2, "until: it never fires"),
         (("edit", "taken"), 2, "nothing to change"),
+        (("edit", "taken", "--priority", "99"), 2, "job.priority: it must be from -10 to 10"),
+        (("edit", "period", "--tz", "UTC"), 2, "period has no expression"),
+        (("coverage", "taken", "--from", "2026-11-18", "--to", "2026-11-17"), 2, "before the begin"),
         (("backfill", "taken", "--from", "2026-11-18", "--to", "2099-01-01"), 4, "future"),
         (("delete",), 2, "Give a schedule, or --all with --tenant"),
         (("pause", "nobody"), 3, "there is no schedule"),
@@ -77,9 +82,30 @@ def test_what_cannot_be_done_says_why(
     run: Run, schedules: Schedules, words: tuple[str, ...], code: int, err: str
 ) -> None:
     schedules.add("taken")
+    schedules.add("period", kind="every", spec="1h")
     said = run("schedules", *words)
     assert said.code == code
     assert err in said.err
+
+
+def test_an_edit_leaves_what_it_does_not_say(run: Run, schedules: Schedules) -> None:
+    mine = schedules.add("s", spec="0 2 * * *", tz="Europe/Berlin", until=minute(99999), priority=1)
+    for words in (("--cron", "0 3 * * *"), ("--tz", "Europe/Paris"), ("--queue", "slow", "a=1"), ("--clear", "until")):
+        assert run("schedules", "edit", "s", *words).code == 0
+    row = schedules.row(mine)
+    told = [row[name] for name in ("spec", "tz", "queue", "priority", "args", "until", "revision")]
+    assert told == ["0 3 * * *", "Europe/Paris", "slow", 1, {"a": 1}, None, 5]
+    assert run("schedules", "edit", "s", "--every", "1h").code == 0
+    assert schedules.row(mine)["tz"] is None
+
+
+def test_one_that_cannot_be_read_hides_no_other(run: Run, schedules: Schedules) -> None:
+    schedules.add("good")
+    schedules.add("bad", spec="61 * * * *")
+    listed = run("schedules", "list")
+    assert (listed.code, len(listed.out.splitlines())) == (0, 3)
+    assert "61 is not from 0 to 59" in listed.out
+    assert run("schedules", "show", "bad").code == 0
 
 
 def test_all_of_a_tenant_are_deleted(run: Run, schedules: Schedules) -> None:

@@ -92,6 +92,17 @@ def test_rows_of_people_and_of_other_applications_are_untouched(ours: Connection
     assert names(schedules) == ["by hand", "theirs"]
 
 
+def test_a_module_may_be_added_to_an_application(ours: Connection, schedules: Schedules) -> None:
+    declare(entry("a"), entry("b"))
+    apply(ours)
+    more = [APP, "shop.more"]
+    assert reconcile(ours, more, "strict") == []
+    declare(entry("a"))
+    assert [str(each)[:4] for each in reconcile(ours, more, "sync")] == ["- b:"]
+    declare()
+    assert [each[:4] for each in apply(ours)] == ["- a:"]
+
+
 @pytest.mark.parametrize("mode", ["sync", "strict"])
 def test_a_name_that_somebody_else_has_is_refused_and_nothing_is_changed(
     ours: Connection, schedules: Schedules, mode: Mode

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from psycopg.conninfo import conninfo_to_dict
 from schedule_kit import Clock, Firing, minute
 from schedule_kit import Schedules as Asker
+from store_kit import Store
 
 from pulse_runtime import Job, Retry, job, schedules
 from pulse_runtime.handlers import Registry
@@ -32,6 +33,11 @@ def ours(dsn: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
         monkeypatch.setattr(f"pulse_runtime.{place}.registry", registry)
     yield
     own.close()
+
+
+@pytest.fixture
+def store(connection: Any) -> Store:
+    return Store(connection)
 
 
 def test_a_schedule_is_added_looked_up_changed_and_deleted() -> None:
@@ -228,6 +234,81 @@ def test_history_coverage_and_backfill(clock: Clock, firing: Firing, connection:
     assert ids == {occurrence_id(added.id, minute(n)) for n in range(-1, 6)}
     with pytest.raises(ScheduleRefused, match="future"):
         schedules.backfill(added, minute(0), minute(99))
+
+
+def test_a_window_has_both_its_ends(clock: Clock, firing: Firing) -> None:
+    added = schedules.add("s", schedules.cron("* * * * *"), "k", lookahead_s=0)
+    firing.each_minute(clock, 1, 4)
+    seen = schedules.coverage(added, minute(1), minute(4))
+    assert (seen.expected, seen.fired) == (4, 4)
+    assert schedules.backfill(added, minute(1), minute(4), dry_run=True) == []
+    assert schedules.backfill(added, minute(1), minute(4)) == []
+
+
+def test_lateness_is_until_the_first_start(clock: Clock, firing: Firing, store: Store) -> None:
+    added = schedules.add("s", schedules.cron("* * * * *"), "k", lookahead_s=0)
+    firing.each_minute(clock, 1, 1)
+    clock.advance(seconds=3)
+    store.close(store.claim()[0], "fail", delay_ms=3_600_000)
+    clock.advance(hours=1)
+    store.ask("select moved from pulse.promote(10)")
+    store.settle(store.claim()[0])
+    (told,) = schedules.history(added, before=minute(1.5))
+    assert told.status == "COMPLETED"
+    assert 2.9 < told.lateness_s <= 3
+
+
+def test_an_id_is_of_the_tenant_and_project_that_are_said_with_it() -> None:
+    mine = schedules.add("s", schedules.every("1h"), "k", tenant="a", project="p")
+    assert schedules.get(mine) == schedules.get(mine, tenant="a") == schedules.get(str(mine.id), project="p")
+    elsewhere: list[schedules.Place] = [
+        {"tenant": "b"}, {"project": "q"}, {"tenant": "a", "project": "q"}, {"tenant": ""},
+    ]  # fmt: skip
+    for place in elsewhere:
+        with pytest.raises(NoSuchSchedule):
+            schedules.get(mine, **place)
+        with pytest.raises(NoSuchSchedule):
+            schedules.delete(mine.id, **place)
+        with pytest.raises(NoSuchSchedule):
+            schedules.edit(mine, place=place, owner="eve")
+        with pytest.raises(NoSuchSchedule):
+            schedules.history(mine, **place)
+    assert schedules.get(mine).revision == 1
+
+
+def test_a_preview_ends_where_the_schedule_ends(clock: Clock, firing: Firing) -> None:
+    each_minute = schedules.cron("* * * * *")
+    three = schedules.add("three", each_minute, "k", max_fires=3, lookahead_s=60)
+    until = schedules.add("until", each_minute, "k", until=minute(4))
+    firing.each_minute(clock, 1, 1)
+    clock.advance(seconds=1)
+    assert schedules.get(three).fires == 2, "one of them ahead"
+    assert [each.utc for each in schedules.preview(three)] == [minute(2), minute(3)]
+    assert [each.utc for each in schedules.preview(until)] == [minute(2), minute(3), minute(4)]
+    firing.each_minute(clock, 2, 4)
+    assert schedules.preview(three) == []
+
+
+def test_a_preview_tells_of_jitter_and_of_a_pause(clock: Clock, firing: Firing, connection: Any) -> None:
+    added = schedules.add("s", schedules.cron("* * * * *"), "k", jitter=0.3, lookahead_s=0)
+    (told, *_) = schedules.preview(added)
+    clock.set(minute(2))
+    firing.turn()
+    due = connection.execute("select due_at from pulse.occurrence where occurrence = %s", (told.utc,)).fetchone()[0]
+    assert told.note == f"jitter: due at {due.astimezone(UTC).isoformat(' ', 'seconds')}"
+    schedules.pause(added)
+    assert schedules.preview(added)[0].note.endswith("; paused: skipped unless it is resumed before")
+
+
+def test_where_the_jobs_go_can_be_changed_alone() -> None:
+    added = schedules.add("s", schedules.every("1h"), Job("k", args={"a": 1}, timeout="5s"), retry_delay="5s")
+    schedules.edit(added, queue="slow", priority=-3, max_attempts=4)
+    record = schedules.get(added)
+    assert (record.queue, record.priority, record.max_attempts, record.args) == ("slow", -3, 4, {"a": 1})
+    assert set(record.options or {}) == {"retry", "timeout_ms"}
+    with pytest.raises(BadSchedule) as refused:
+        schedules.edit(added, queue="q" * 300)
+    assert refused.value.field == "job.queue"
 
 
 def test_pages_of_schedules_follow_each_other() -> None:

@@ -136,10 +136,28 @@ def test_a_schedule_that_the_database_refuses_is_found_and_paused(
 ) -> None:
     ids: list[UUID] = [schedules.add(f"s{n}", lookahead_s=0) for n in range(7)]
     firing.turn()
-    schedules.connection.execute("alter table pulse.log add check (args::text not like '%%poison%%')")
+    schedules.connection.execute("alter table pulse.log add check (args::text not like '%poison%')")
     schedules.ask('update pulse.schedule set args = \'{"a": "poison"}\' where id = %s returning id', ids[3])
     clock.set(minute(1))
     firing.turn()
     assert [len(schedules.jobs(each)) for each in ids] == [1, 1, 1, 0, 1, 1, 1]
     assert schedules.row(ids[3])["paused_by"] == "pulse"
     assert firing.idle
+
+
+def test_what_a_broken_schedule_has_ahead_is_withdrawn(schedules: Schedules, clock: Clock, firing: Firing) -> None:
+    bad = schedules.add(lookahead_s=200)
+    firing.each_minute(clock, 1, 1)
+    assert schedules.ask("select count(*) from pulse.delayed") == 3
+    spoil = "update pulse.schedule set spec = '61 * * * *', look_at = %s where id = %s returning id"
+    schedules.ask(spoil, clock.now, bad)
+    clock.advance(seconds=10)
+    firing.turn()
+    assert schedules.row(bad)["paused_by"] == "pulse"
+    assert schedules.verdicts(bad) == ["fired"] + ["withdrawn"] * 3
+    assert schedules.ask("select count(*) from pulse.delayed") == 0
+    schedules.ask('select pulse.edit_schedule(%s, \'{"spec": "* * * * *"}\')', bad)
+    schedules.ask("select pulse.resume_schedule(%s)", bad)
+    firing.each_minute(clock, 2, 2)
+    assert schedules.verdicts(bad)[:2] == ["fired", "fired"]
+    assert schedules.problems() == []

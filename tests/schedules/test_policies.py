@@ -2,11 +2,14 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from fix_cluster import Connection
 from schedule_kit import Clock, Firing, Schedules, minute
 from store_kit import Store
+
+from pulse_runtime.ids import occurrence_id
 
 
 @pytest.fixture
@@ -46,6 +49,30 @@ def test_an_occurrence_in_time_stands_for_those_that_were_missed(
     clock.set(minute(5) + timedelta(seconds=3))
     firing.turn()
     assert schedules.verdicts(late) == ["missed"] * 4 + ["fired"]
+
+
+def test_one_that_is_fired_ahead_does_not_stand_for_those_that_were_missed(
+    schedules: Schedules, clock: Clock, firing: Firing
+) -> None:
+    ahead = schedules.add(lookahead_s=3600)
+    firing.each_minute(clock, 1, 1)
+    clock.advance(hours=2, seconds=30)
+    firing.turn()
+    verdicts = schedules.verdicts(ahead)
+    assert (verdicts[60], verdicts[61], verdicts[119:122]) == ("fired", "missed", ["missed", "late", "fired"])
+    assert verdicts.count("late") == 1
+    assert schedules.problems() == []
+
+
+@pytest.mark.parametrize(("within_s", "verdict"), [(5, "missed"), (9, "fired")])
+def test_nothing_fires_later_than_it_may(
+    schedules: Schedules, clock: Clock, firing: Firing, within_s: float, verdict: str
+) -> None:
+    late = schedules.add(lookahead_s=0, within_s=within_s)
+    firing.turn()
+    clock.set(minute(1) + timedelta(seconds=8))
+    firing.turn()
+    assert schedules.verdicts(late) == [verdict]
 
 
 def test_missed_fires_are_paced(schedules: Schedules, clock: Clock, firing: Firing) -> None:
@@ -127,6 +154,21 @@ def test_one_occurrence_waits_for_the_run_to_end(
     assert schedules.problems() == []
 
 
+def test_when_the_one_that_waited_begins_with_the_next_one_due_that_one_waits(
+    schedules: Schedules, clock: Clock, firing: Firing, store: Store
+) -> None:
+    queued = schedules.add(overlap="queue_one")
+    firing.each_minute(clock, 1, 2)
+    store.settle(store.claim()[0])
+    firing.each_minute(clock, 3, 3)
+    assert schedules.verdicts(queued) == ["fired", "late", "queued"]
+    store.settle(store.claim()[0])
+    clock.advance(seconds=5)
+    firing.turn()
+    assert schedules.verdicts(queued) == ["fired", "late", "fired"]
+    assert schedules.problems() == []
+
+
 @pytest.mark.parametrize("lookahead_s", [0, 150])
 def test_the_end_comes_after_so_many_fires(
     schedules: Schedules, clock: Clock, firing: Firing, lookahead_s: int
@@ -164,7 +206,29 @@ def test_jitter_moves_the_fire_and_not_its_name(schedules: Schedules, clock: Clo
     assert all(occurrence.second == 0 for each in ids for occurrence, _ in schedules.ledger(each))
 
 
-@pytest.mark.parametrize(("ending", "again"), [("lost", False), ("suspect", False), ("fail", False), ("release", True)])
+def test_an_occurrence_that_jitter_names_before_it_was_made_is_not_late(
+    schedules: Schedules, clock: Clock, firing: Firing
+) -> None:
+    """Every evening, give or take half a day: some made at noon were due in the morning."""
+    for n in range(12):
+        schedules.add(f"s{n}", spec="0 18 * * *", jitter=0.5, missed="none", lookahead_s=0, id=UUID(int=n))
+    firing.turn()
+    told = schedules.connection.execute("select distinct verdict, due_at < decided_at from pulse.occurrence").fetchall()
+    assert told == [("fired", True)]
+
+
+@pytest.mark.parametrize(
+    ("ending", "again"),
+    [
+        ("lost", False),
+        ("suspect", False),
+        ("crash", False),
+        ("fail", False),
+        ("dead", False),
+        ("release", True),
+        ("put_off", True),
+    ],
+)
 def test_a_tick_that_may_have_started_is_not_delivered_again(
     schedules: Schedules, clock: Clock, firing: Firing, store: Store, ending: str, again: bool
 ) -> None:
@@ -174,7 +238,7 @@ def test_a_tick_that_may_have_started_is_not_delivered_again(
     store.close(batch, ending)
     assert bool(store.claim()) is again
     firing.turn()
-    assert schedules.verdicts(once)[0] == ("lost" if ending in ("lost", "suspect") else "fired")
+    assert schedules.verdicts(once)[0] == ("lost" if ending in ("lost", "suspect", "crash") else "fired")
     assert schedules.problems() == []
 
 
@@ -205,6 +269,30 @@ def test_final_failures_in_a_row_pause_the_schedule_with_the_reason(
     assert schedules.problems() == []
 
 
+@pytest.mark.parametrize(("options", "most"), [({}, 10), ({"pause_after": 4}, 4), ({"pause_after": 0}, None)])
+def test_so_many_final_failures_pause_it_and_retries_do_not_count(
+    schedules: Schedules, clock: Clock, firing: Firing, options: dict[str, Any], most: int | None
+) -> None:
+    failing = schedules.add(lookahead_s=0, **options)
+    ended = """insert into pulse.schedule_ending
+      select %s, %s, %s, e, 'it broke' from generate_series(1, %s), unnest(%s::text[]) e"""
+
+    def end(count: int, *endings: str) -> bool:
+        clock.advance(seconds=1)
+        schedules.connection.execute(ended, (failing, minute(0), clock.now, count, list(endings)))
+        firing.turn()
+        return schedules.row(failing)["paused_at"] is not None
+
+    assert not end(200, "failed", "canceled")
+    assert not end((most or 100) - 1, "dead")
+    assert not end(1, "completed")
+    assert not end((most or 100) - 1, "lost")
+    assert end(1, "dead") is (most is not None)
+    schedules.ask("select pulse.resume_schedule(%s)", failing)
+    assert not end((most or 100) - 1, "dead"), "counted from none after a resume"
+    assert end(1, "dead") is (most is not None)
+
+
 def test_a_stranger_cannot_pause_a_schedule_by_failing_in_its_name(
     schedules: Schedules, clock: Clock, firing: Firing, store: Store
 ) -> None:
@@ -217,12 +305,13 @@ def test_a_stranger_cannot_pause_a_schedule_by_failing_in_its_name(
     assert {finding for finding, _, _ in schedules.problems()} == {"a job of a schedule without its occurrence"}
 
 
-def test_a_squatter_on_an_id_delays_nothing(schedules: Schedules, clock: Clock, firing: Firing) -> None:
-    mine = schedules.add()
-    firing.turn()
-    (job, _), *_ = schedules.jobs(mine)
-    schedules.ask("select pulse.pause_schedule(%s)", mine)
-    schedules.ask("select pulse.enqueue(kind => 'evil', run_at => '2100-01-01', id => %s, tenant => 'evil')", job)
-    schedules.ask("select pulse.resume_schedule(%s)", mine)
-    firing.each_minute(clock, 1, 2)
-    assert schedules.verdicts(mine)[:2] == ["fired", "fired"]
+def test_a_squatter_on_all_ids_to_come_delays_nothing(schedules: Schedules, clock: Clock, firing: Firing) -> None:
+    mine = schedules.add(lookahead_s=200)
+    for number in range(1, 9):
+        job = occurrence_id(mine, minute(number))
+        schedules.ask("select pulse.enqueue(kind => 'evil', run_at => '2100-01-01', id => %s, tenant => 'evil')", job)
+    for number in range(1, 4):
+        firing.each_minute(clock, number, number)
+        assert schedules.ledger(mine) == [(minute(n), "fired") for n in range(1, number + 1)]
+        assert firing.look() is None, "nor is it looked at all the time"
+    assert len(schedules.jobs(mine)) == 3

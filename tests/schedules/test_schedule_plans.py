@@ -51,3 +51,19 @@ def test_withdrawing_reads_what_waits(many: Schedules, clock: Clock, firing: Fir
         assert many.ask("select pulse.pause_schedule(%s)", ahead)
     assert not work.sequential & {"schedule", "occurrence", "delayed"}
     assert work.rows["delayed"] <= 4
+
+
+def test_a_page_of_history_reads_a_page(schedules: Schedules, clock: Clock) -> None:
+    mine, other = schedules.add("mine"), schedules.add("other")
+    many = """insert into pulse.occurrence (tenant, schedule_id, occurrence, due_at, decided_at, verdict)
+      select '', s, %(at)s - i * interval '1 min', %(at)s, %(at)s, 'skipped'
+        from generate_series(1, 10000) i, unnest(%(ids)s::uuid[]) s"""
+    schedules.connection.execute(many.encode(), {"at": clock.now, "ids": [mine, other]})
+    schedules.connection.execute("analyze pulse.occurrence")
+    page = "select count(*) from pulse.schedule_history(%s, 50, %s)"
+    for before in [minute(-n) for n in range(7)]:  # until the plan is a generic one
+        schedules.ask(page, mine, before)
+    with watched(schedules.connection) as work:
+        assert schedules.ask(page, mine, minute(-5000)) == 50
+    assert "occurrence" not in work.sequential
+    assert work.rows["occurrence"] <= 51

@@ -1,6 +1,6 @@
 """Schedules in a running runtime: real processes, real time."""
 
-from embedded_kit import ask, eventually
+from embedded_kit import ask, eventually, tell
 from runtime_kit import Flags, Runtime
 from scene_kit import BOOT_S, Scene
 
@@ -34,7 +34,16 @@ def test_each_occurrence_fires_in_time_and_none_is_lost_when_actors_are_killed(s
     assert scene.ask("select count(*) from pulse.audit()") == 0
 
 
+# As another zone database would have had it: an hour off.
+OF_ANOTHER_ZONE = """select pulse.add_schedule('old', 'cron', '0 9 1 1 *', 'k', tz => 'Europe/Berlin',
+  zone_version => 'old', first_at => date_trunc('year', now(), 'UTC') + interval '1 year 9 hours')::text"""
+RECKONED_AGAIN = """select zone_version <> 'old' and extract(hour from next_run_at at time zone 'UTC') = 8
+  from pulse.schedule where name = 'old'"""
+
+
 def test_declared_schedules_are_applied_at_the_start_or_refuse_it(dsn: str) -> None:
+    ask(dsn, OF_ANOTHER_ZONE)
+    tell(dsn, "update pulse.schedule set look_at = next_run_at")
     flags = Flags(handlers="apps.scheduled_jobs")
     with Runtime(dsn, flags=flags, args=["--schedules=strict"]) as strict:
         assert strict.wait(within_s=15) == 4
@@ -42,4 +51,5 @@ def test_declared_schedules_are_applied_at_the_start_or_refuse_it(dsn: str) -> N
     with Runtime(dsn, flags=flags) as sync:
         sync.wait_for("schedule declared", within_s=BOOT_S, change="+ each_second: every 1s")
         assert eventually(lambda: ask(dsn, DONE) >= 1, within_s=BOOT_S)
+        assert eventually(lambda: ask(dsn, RECKONED_AGAIN) is True, within_s=5), "when a runtime starts"
         assert sync.stop() == 0

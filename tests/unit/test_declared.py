@@ -115,6 +115,13 @@ def test_each_kind_of_difference_is_seen(change: dict[str, Any], strict: bool) -
     assert "→" in str(found)
 
 
+def test_another_zone_is_another_timing() -> None:
+    sys.modules[APP].schedules = [Declared(timing=Cron("@daily", "Europe/Berlin"), job="a", name="x")]  # type: ignore[attr-defined]
+    row = rows()["x"]
+    (found,) = difference([row], [stored(row, tz="UTC")], application=APP)
+    assert (found.strict, str(found)) == (True, '~ x: tz "UTC" → "Europe/Berlin"')
+
+
 def test_what_is_missing_is_added_and_what_is_no_longer_declared_is_deleted() -> None:
     old = stored(declared(), name="old")
     found = difference([declared()], [old], application=APP)
@@ -131,6 +138,25 @@ def test_a_name_that_someone_else_has_is_taken() -> None:
     (found,) = difference([declared()], [stored(declared(), declared_by=None)], application=APP)
     assert (found.action, found.strict) == ("taken", True)
     assert str(found) == "! each minute: the name is taken by a schedule made through the API"
+
+
+@pytest.mark.parametrize(
+    ("stored_by", "ours", "shared", "gone"),
+    [
+        ("a", "a,b", [], ["delete"]),  # a module was added to the command line
+        ("a,b", "a", [], []),  # another runtime has one module more
+        ("a,b", "b,c", [], []),
+        ("a,b", "c", ["taken"], []),
+        ("ab", "a,b", ["taken"], []),
+        (None, "a", ["taken"], []),
+    ],
+)
+def test_applications_may_share_modules(stored_by: str | None, ours: str, shared: list[str], gone: list[str]) -> None:
+    """What becomes of a schedule that both declare, and of one that we do not (any more)."""
+    row = declared()
+    old = [stored(row, declared_by=stored_by)]
+    assert [each.action for each in difference([row], old, application=ours)] == shared
+    assert [each.action for each in difference([], old, application=ours)] == gone
 
 
 def test_an_application_is_its_modules_in_any_order() -> None:

@@ -23,6 +23,9 @@ GOOD = RuntimeSettings(dsn="", name="test")
         ({"queues": ()}, "--queues"),
         ({"queues": (("a", 1), ("a", 2))}, "--queues"),
         ({"queues": (("a", 0),)}, "--queues"),
+        ({"shards": 4}, "--shards"),
+        ({"shard": 0}, "--shards"),
+        ({"shards": 4, "shard": 4}, "--shard"),
     ],
 )
 def test_a_setting_that_cannot_work_is_refused(change: dict[str, Any], option: str) -> None:

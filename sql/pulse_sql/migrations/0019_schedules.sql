@@ -90,13 +90,13 @@ create table pulse.schedule_run (
 );
 create index schedule_run_job on pulse.schedule_run (job_id);
 
--- How deliveries of schedules' jobs ended, until they are counted. Only ever added to by settle and close: counters in a row
--- would make every reporter wait for whoever holds that row.
+-- How deliveries of schedules' jobs ended, until they are counted; and that a schedule was resumed, after which failures are counted
+-- from none. Only ever added to by settle, close and resume: counters in a row would make every reporter wait for whoever holds it.
 create table pulse.schedule_ending (
   schedule_id uuid        not null,
   occurrence  timestamptz not null,
   at          timestamptz not null,
-  ending      text        not null check (ending in ('completed', 'failed', 'dead', 'lost', 'canceled')),   -- failed: will be tried again
+  ending      text        not null check (ending in ('completed', 'failed', 'dead', 'lost', 'canceled', 'resumed')),   -- failed: will be tried again
   error       text
 );
 

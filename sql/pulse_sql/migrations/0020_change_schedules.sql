@@ -45,6 +45,10 @@ begin
   update pulse.schedule s set queued_at = null where s.id = any (ids) and s.queued_at is not null;
 end $$;
 
+-- still_to_come: the first occurrence that a caller has reckoned, unless it has passed since: a transaction may take its time.
+create function pulse.still_to_come(first_at timestamptz, moment timestamptz) returns timestamptz language sql immutable
+  return case when first_at > moment then first_at end;
+
 -- add_schedule: a new schedule, with its first occurrence, in the caller's transaction.
 --
 -- takes     kind and spec: once and a moment; every, a period such as 1m30s, and an anchor (now, unless said); cron, an expression
@@ -65,7 +69,7 @@ create function pulse.add_schedule(
 declare
   moment constant timestamptz := pulse.now();
   begins constant timestamptz := case when kind = 'every' then coalesce(anchor, moment) else anchor end;
-  next   timestamptz := coalesce(first_at, pulse.first_run(kind, spec, begins, moment));
+  next   timestamptz := coalesce(pulse.still_to_come(first_at, moment), pulse.first_run(kind, spec, begins, moment));
   taken  text;
 begin
   if id is not null and exists (select from pulse.schedule s where s.id = add_schedule.id) then
@@ -140,7 +144,7 @@ begin
   if said && timing then
     s.anchor := case when s.kind = 'every' then coalesce(s.anchor, moment) end;
     s.tz := case when s.kind = 'cron' then coalesce(s.tz, 'UTC') end;
-    s.next_run_at := coalesce(first_at, pulse.first_run(s.kind, s.spec, s.anchor, moment));
+    s.next_run_at := coalesce(pulse.still_to_come(first_at, moment), pulse.first_run(s.kind, s.spec, s.anchor, moment));
     if s.kind = 'once' and s.next_run_at is null then
       perform pulse.refuse_schedule('edit', old.name, 'its moment has passed', 'Give one that is yet to come');
     end if;
@@ -212,7 +216,8 @@ begin
      set paused_at = null, paused_by = null, pause_reason = null, resumed_at = pulse.now(), resumed_by = coalesce(resume_schedule.by, session_user),
          revision = k.revision + 1, look_at = case when k.ended_at is null then pulse.now() end
    where k.id = resume_schedule.id;
-  update pulse.schedule_tally t set failures = 0 where t.schedule_id = resume_schedule.id;
+  -- Added, like endings: a row that is changed in a transaction left open would keep every fire waiting.
+  insert into pulse.schedule_ending (schedule_id, occurrence, at, ending) values (id, pulse.now(), pulse.now(), 'resumed');
   return true;
 end $$;
 
@@ -249,13 +254,13 @@ begin
   return cardinality(ids);
 end $$;
 
--- remove_schedules: what deleting does. The caller holds the rows.
+-- remove_schedules: what deleting does. The caller holds the rows. An unfinished run frees its row of schedule_run itself: deleted
+-- here, in a transaction left open, it would keep the outcome of that run waiting, and all that is settled with it.
 create function pulse.remove_schedules(ids uuid[], by text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   perform pulse.withdraw(ids, 'deleted');
   update pulse.schedule s set deleted_at = pulse.now(), deleted_by = by, next_run_at = null, look_at = null, revision = s.revision + 1 where s.id = any (ids);
-  delete from pulse.schedule_run r where r.schedule_id = any (ids);
 end $$;
 
 -- run_schedule: fire once, now, beside its timing; also while it is paused. The ledger has it as an occurrence of this moment.

@@ -8,8 +8,8 @@ create function pulse.shard_of(id uuid, shards integer) returns integer language
 -- due_schedules: the schedules that the scheduler should see now.
 --
 -- sent by   claimer, with its look, while the scheduler has nothing in hand
--- takes     most: at most so many; shards, shard: only this part (of all but those that somebody left waiting for 3 s); no
---           shards: all of them, or, when there are more than `most`, the part of this runtime among those that live
+-- takes     most: at most so many; shards, shard: only this part (and, while that leaves room, those that somebody left waiting
+--           for 3 s); no shards: all of them, or, when there are more than `most`, the part of this runtime among those that live
 -- returns   null: nothing to do; else [moment, [schedule, …]] as pulse_runtime/scheduling/deciding.py reads it, with no schedule at all if there is only
 --           something to count; next_s: seconds until one wants to be seen (null: none does)
 -- index     schedule_due, schedule_queued: reads what it returns, and the parts of others
@@ -25,14 +25,21 @@ begin
       from (select distinct e.runtime from pulse.executor e where e.ended_at is null) r;
   end if;
   shards := greatest(shards, 1);
+  with own as materialized (
+    select s.* from pulse.schedule s
+     where s.look_at <= moment and (shards = 1 or pulse.shard_of(s.id, shards) = shard) order by s.look_at, s.id limit most),
+  left_alone as (                                -- and only then: after an outage all have waited, and everybody would take the same
+    select s.* from pulse.schedule s
+     where shards > 1 and s.look_at < moment - interval '3 s' and pulse.shard_of(s.id, shards) <> shard
+     order by s.look_at, s.id limit most - (select count(*) from own))
   select json_agg(json_build_array(
       w.id, w.revision, w.kind, w.spec, w.tz, w.anchor, w.reckon_after, w.next_run_at, w.last_due_at, w.paused_at is not null, w.resumed_at,
       w.missed, w.missed_most, w.missed_pace_s, w.within_s, w.overlap, w.jitter, w.until, w.max_fires, w.fires, w.lookahead_s, w.zone_version,
       w.queued_at, w.queued_at is not null and not exists (select from pulse.schedule_run r where r.schedule_id = w.id))) into due
     from (
-      (select s.* from pulse.schedule s
-        where s.look_at <= moment and (shards = 1 or pulse.shard_of(s.id, shards) = shard or s.look_at < moment - interval '3 s')
-        order by s.look_at, s.id limit most)
+      select * from own
+      union all
+      select * from left_alone
       union all
       (select s.* from pulse.schedule s
         where s.queued_at is not null and coalesce(s.look_at > moment, true) and s.paused_at is null and s.deleted_at is null
@@ -61,22 +68,24 @@ begin
   lost as (
     update pulse.occurrence o set verdict = 'lost', reason = t.error
       from taken t join pulse.schedule s on s.id = t.schedule_id
-     where t.ending = 'lost' and o.tenant = coalesce(s.tenant, '') and o.schedule_id = t.schedule_id and o.occurrence = t.occurrence),
-  marked as (select t.*, max(t.at) filter (where t.ending = 'completed') over (partition by t.schedule_id) as success_at from taken t),
+     where t.ending = 'lost' and o.tenant = coalesce(s.tenant, '') and o.schedule_id = t.schedule_id and o.occurrence = t.occurrence
+       and not exists (select from pulse.failure f where f.id = o.job_id and f.ending = 'dead')),   -- its handler said so: nothing was lost
+  marked as (select t.*, max(t.at) filter (where t.ending in ('completed', 'resumed')) over (partition by t.schedule_id) as fresh_at from taken t),
   sums as (
-    select m.schedule_id, max(m.at) filter (where m.ending <> 'canceled') as last_attempt_at, max(m.success_at) as last_success_at,
+    select m.schedule_id, max(m.at) filter (where m.ending not in ('canceled', 'resumed')) as last_attempt_at,
+           max(m.at) filter (where m.ending = 'completed') as last_success_at, max(m.fresh_at) as fresh_at,
            max(m.at) filter (where m.ending in ('failed', 'dead', 'lost')) as last_failure_at,
            (array_agg(m.error order by m.at desc) filter (where m.ending in ('failed', 'dead', 'lost')))[1] as last_error,
-           count(*) filter (where m.ending in ('dead', 'lost') and coalesce(m.at > m.success_at, true)) as failures,
+           count(*) filter (where m.ending in ('dead', 'lost') and coalesce(m.at > m.fresh_at, true)) as failures,
            count(*) filter (where m.ending = 'completed') as succeeded, count(*) filter (where m.ending in ('dead', 'lost')) as failed
       from marked m group by m.schedule_id),
   tallied as (
     insert into pulse.schedule_tally as t (schedule_id, last_attempt_at, last_success_at, last_failure_at, last_error, failures, succeeded, failed)
-      select * from sums
+      select x.schedule_id, x.last_attempt_at, x.last_success_at, x.last_failure_at, x.last_error, x.failures, x.succeeded, x.failed from sums x
       on conflict (schedule_id) do update
         set last_attempt_at = greatest(t.last_attempt_at, excluded.last_attempt_at), last_success_at = greatest(t.last_success_at, excluded.last_success_at),
             last_failure_at = greatest(t.last_failure_at, excluded.last_failure_at), last_error = coalesce(excluded.last_error, t.last_error),
-            failures = case when excluded.last_success_at is null then t.failures else 0 end + excluded.failures,
+            failures = case when exists (select from sums x where x.schedule_id = t.schedule_id and x.fresh_at is not null) then 0 else t.failures end + excluded.failures,
             succeeded = t.succeeded + excluded.succeeded, failed = t.failed + excluded.failed
       returning t.schedule_id, t.failures)
   select (select count(*) from taken), array(select t.schedule_id from tallied t where t.failures >= 3) into total, ids;
@@ -96,6 +105,7 @@ begin
     select s.id from pulse.schedule s
      where s.id = any (ids) and s.pause_after > 0 and s.paused_at is null and s.deleted_at is null
        and s.pause_after <= (select t.failures from pulse.schedule_tally t where t.schedule_id = s.id)
+       and not exists (select from pulse.schedule_ending e where e.schedule_id = s.id and e.ending = 'resumed')   -- not counted yet
      order by s.id for update skip locked);
   if ids = '{}' then return ids; end if;
   perform pulse.withdraw(ids, 'paused');
@@ -115,10 +125,11 @@ end $$;
 --           skipped or missed; an error pauses the schedule
 -- returns   how many schedules were moved and jobs made; a schedule that has changed since, or is being changed, is not moved
 -- index     the primary keys
--- locks     the schedules, without waiting for any
+-- locks     the schedules, without waiting for any; waits for nobody else for longer than half a second
 create function pulse.fire(decisions json, out moved bigint, out fired bigint)
   language plpgsql
-  set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan as $$
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+  set lock_timeout = '500ms' as $$
 declare
   moment  constant timestamptz := pulse.now();
   wanted  uuid[];
@@ -141,12 +152,41 @@ begin
       on d.id = s.id and d.revision = s.revision and d.cursor is not distinct from s.next_run_at;
   if mine is null then return; end if;
   wanted := pulse.pause_failing(array(select t.schedule_id from pulse.schedule_tally t where t.schedule_id = any (mine) and t.failures >= 3));
-  wanted := wanted || pulse.squatted(decisions, moment);
   mine := array(select m from unnest(mine) m where m <> all (wanted));
+  wanted := array(select (e ->> 0)::uuid from json_array_elements(decisions) e where e ->> 9 is not null and (e ->> 0)::uuid = any (mine));
+  if wanted <> '{}' then
+    perform pulse.withdraw(wanted, 'paused');
+  end if;
+  begin
+    select h.moved, h.fired, h.woken into moved, fired, woken from pulse.fire_held(decisions, mine, pulse.squatted(decisions, moment), moment) h;
+  exception when lock_not_available or unique_violation then       -- an id is being taken just now, in a transaction that may stay open
+    select h.moved, h.fired, h.woken into moved, fired, woken from pulse.fire_held(decisions, mine, mine, moment) h;
+  end;
+  if pg_sequence_last_value('pulse.parked') <> 0 then
+    foreach q in array woken loop
+      perform pulse.wake(q);
+    end loop;
+  end if;
+end $$;
+
+-- fire_held: the same, with the schedules locked and those left out of which the decision is void.
+--
+-- sent by   fire, whose settings its plans need
+-- takes     barred: schedules of which nothing can be delayed: what is not due yet is decided when it is
+-- returns   woken: queues that have something to claim
+create function pulse.fire_held(decisions json, mine uuid[], barred uuid[], moment timestamptz, out moved bigint, out fired bigint, out woken text[])
+  language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
   with said as materialized (
-    select (e ->> 0)::uuid as id, (e ->> 3)::timestamptz as next_run_at, (e ->> 4)::timestamptz as reckon_after, (e ->> 5)::timestamptz as last_due_at,
-           (e ->> 6)::timestamptz as look_at, e ->> 7 as zone_version, (e ->> 8)::boolean as ended, e ->> 9 as error, e -> 10 as occurrences
-      from json_array_elements(decisions) e where (e ->> 0)::uuid = any (mine)),
+    select d.id, case when a.occurrence is null then (e ->> 3)::timestamptz else a.occurrence end as next_run_at,
+           case when a.occurrence is null then (e ->> 4)::timestamptz else a.occurrence - interval '1 microsecond' end as reckon_after,
+           (e ->> 5)::timestamptz as last_due_at, case when a.occurrence is null then (e ->> 6)::timestamptz else a.due_at end as look_at,
+           e ->> 7 as zone_version, (e ->> 8)::boolean and a.occurrence is null as ended, e ->> 9 as error, e -> 10 as occurrences
+      from json_array_elements(decisions) e cross join lateral (select (e ->> 0)::uuid as id) d
+      left join lateral (
+        select (f ->> 0)::timestamptz as occurrence, (f ->> 1)::timestamptz as due_at from json_array_elements(e -> 10) f
+         where (f ->> 1)::timestamptz > moment order by 1 limit 1) a on d.id = any (barred)
+     where d.id = any (mine)),
   held as materialized (select s.*, pulse.budget_of(s) as budget, pulse.options_of(s) as how from pulse.schedule s where s.id = any (mine)),
   told as materialized (
     select h.id, coalesce(h.tenant, '') as tenant, h.overlap, h.queued_at, o.*,
@@ -154,7 +194,8 @@ begin
       from said d join held h on h.id = d.id,
            lateral (select (f ->> 0)::timestamptz as occurrence, (f ->> 1)::timestamptz as due_at, (f ->> 2)::uuid as job_id, f ->> 3 as verdict, f ->> 4 as reason
                       from json_array_elements(d.occurrences) f) o
-     where coalesce((select k.verdict from pulse.occurrence k
+     where not (o.due_at > moment and h.id = any (barred))
+       and coalesce((select k.verdict from pulse.occurrence k
                       where k.tenant = coalesce(h.tenant, '') and k.schedule_id = h.id and k.occurrence = o.occurrence), 'withdrawn') in ('withdrawn', 'queued')),
   taken as (                                       -- runs that do not overlap: the first one, if there is none
     insert into pulse.schedule_run (schedule_id, job_id)
@@ -163,7 +204,9 @@ begin
   judged as materialized (
     select t.*, case when t.overlap = 'allow' or not t.runs or k.job_id is not null then t.verdict
                      when t.occurrence = t.queued_at then 'queued'
-                     when t.overlap = 'queue_one' and t.queued_at is null and t.nr = 1 + (select count(*) from taken n where n.schedule_id = t.id) then 'queued'
+                     when t.overlap = 'queue_one' and t.nr = 1 + (select count(*) from taken n where n.schedule_id = t.id)
+                       and (t.queued_at is null or exists (select from told w join taken n on n.job_id = w.job_id where w.id = t.id and w.occurrence = t.queued_at))
+                       then 'queued'
                      else 'skipped' end as judged
       from told t left join taken k on k.job_id = t.job_id),
   ledger as (
@@ -199,7 +242,7 @@ begin
   advanced as (
     update pulse.schedule s
        set next_run_at = case when n.error is not null then s.next_run_at when n.spent then null else n.next_run_at end,
-           reckon_after = n.reckon_after, last_due_at = n.last_due_at, zone_version = n.zone_version, fires = s.fires + n.n, queued_at = n.queued_at,
+           reckon_after = case when n.error is null then n.reckon_after else s.reckon_after end, last_due_at = n.last_due_at, zone_version = n.zone_version, fires = s.fires + n.n, queued_at = n.queued_at,
            look_at = case when n.error is not null or n.ended then null when n.spent then case when n.last_due_at > moment then n.last_due_at end else n.look_at end,
            ended_at = case when s.kind <> 'once' and (n.ended or (n.spent and not coalesce(n.last_due_at > moment, false))) then moment end,
            deleted_at = case when s.kind = 'once' and n.ended then moment end, deleted_by = case when s.kind = 'once' and n.ended then 'pulse' end,
@@ -209,15 +252,10 @@ begin
   select (select count(*) from said), (select count(*) from jobs),
          array(select a.queue from at_once a union select l.queue from later l where l.run_at < moment + interval '500 ms')
     into moved, fired, woken;
-  if pg_sequence_last_value('pulse.parked') <> 0 then
-    foreach q in array woken loop
-      perform pulse.wake(q);
-    end loop;
-  end if;
 end $$;
 
 -- squatted: schedules of which a job cannot be delayed, because somebody has delayed one of his own under the id that it will have.
--- They wait until they are due: the log takes any id.
+-- Those wait until they are due: the log takes any id.
 create function pulse.squatted(decisions json, moment timestamptz) returns uuid[]
   language sql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
   select coalesce(array_agg(distinct (e ->> 0)::uuid), '{}') from json_array_elements(decisions) e, json_array_elements(e -> 10) f

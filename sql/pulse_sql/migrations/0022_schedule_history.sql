@@ -1,6 +1,6 @@
 -- What became of schedules: lists, history, and what must not exist.
 
--- schedules: one row per schedule that is not deleted, with how its runs ended, those included that are not counted yet.
+-- schedules: one row per schedule that is not deleted, with how its runs ended as far as a scheduler has counted them.
 create view pulse.schedules as
   select s.*, case when s.paused_at is not null then 'PAUSED' when s.ended_at is not null then 'ENDED' else 'ACTIVE' end as status,
          t.last_attempt_at, t.last_success_at, t.last_failure_at, t.last_error, coalesce(t.failures, 0) as failures,
@@ -12,13 +12,14 @@ create view pulse.schedules as
 -- schedule_history: what became of the occurrences of a schedule, the latest first, also of a deleted one.
 --
 -- takes     before: an occurrence; those earlier than it
--- returns   lateness_s: from due to the start of the job, or to the decision if it has not started or there is none
--- index     the ledger's primary key
+-- returns   lateness_s: from due to the first start of the job, or to the decision if it has not started or there is none
+-- index     the ledger's primary key, that of failure
 create function pulse.schedule_history(id uuid, most integer default 50, before timestamptz default null)
   returns table (occurrence timestamptz, due_at timestamptz, decided_at timestamptz, verdict text, reason text, job_id uuid, status text, lateness_s float8)
   language sql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
   select o.occurrence, o.due_at, o.decided_at, o.verdict, o.reason, o.job_id, j.status,
-         greatest(extract(epoch from coalesce(j.started_at, greatest(o.decided_at, o.due_at)) - o.due_at), 0)::float8
+         greatest(extract(epoch from coalesce((select min(f.at - coalesce(f.took_us, 0) * interval '1 us') from pulse.failure f where f.id = o.job_id),
+                                              j.started_at, greatest(o.decided_at, o.due_at)) - o.due_at), 0)::float8
     from (select k.* from pulse.occurrence k
            where k.tenant = coalesce((select s.tenant from pulse.schedule s where s.id = $1), '') and k.schedule_id = $1
              and k.occurrence < coalesce($3, 'infinity')
@@ -27,12 +28,12 @@ create function pulse.schedule_history(id uuid, most integer default 50, before 
    order by o.occurrence desc
 $$;
 
--- schedule_verdicts: how many occurrences of a schedule in (from, to] had which verdict; those of people (run now) are left out.
+-- schedule_verdicts: how many occurrences of a schedule in [begins, ends] had which verdict; those of people (run now) are left out.
 create function pulse.schedule_verdicts(id uuid, begins timestamptz, ends timestamptz) returns table (verdict text, n bigint)
   language sql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
   select k.verdict, count(*) from pulse.occurrence k
    where k.tenant = coalesce((select s.tenant from pulse.schedule s where s.id = $1), '') and k.schedule_id = $1
-     and k.occurrence > begins and k.occurrence <= ends and coalesce(k.reason, '') not like 'run now by %'
+     and k.occurrence >= begins and k.occurrence <= ends and coalesce(k.reason, '') not like 'run now by %'
    group by k.verdict
 $$;
 
@@ -52,8 +53,8 @@ begin
   with gone as (
     delete from pulse.occurrence o
      where o.ctid = any (array(select k.ctid from pulse.occurrence k where k.decided_at < old and k.verdict <> 'queued' order by k.decided_at limit most))
-    returning o.occurrence)
-  select count(*), max(g.occurrence) into total, last from gone g;
+    returning greatest(o.occurrence, o.decided_at) as at)
+  select count(*), max(g.at) into total, last from gone g;
   update pulse.occurrence_floor f set at = greatest(f.at, last) where last > coalesce(f.at, '-infinity');
   with gone as (
     delete from pulse.schedule s
@@ -76,10 +77,12 @@ declare
   kept   constant timestamptz := (select min(p.opened_at) from pulse.partition p);
 begin
   return query
-    select 'a schedule that is overdue', s.id::text, format('%s: its cursor is at %s, %s ago', s.name, s.next_run_at, moment - s.next_run_at)
+    select 'a schedule that is overdue', s.id::text, format('%s: its cursor is at %s, and it wants to be seen at %s', s.name, coalesce(s.next_run_at::text, 'none'), coalesce(s.look_at::text, 'none'))
       from pulse.schedule s
      where s.deleted_at is null and s.paused_at is null and s.ended_at is null
-       and (s.next_run_at < moment - tolerance and s.look_at < moment - tolerance or (s.look_at is null and s.queued_at is null)) limit most;
+       and case when s.look_at is null then s.queued_at is null        -- nobody will ever look at it
+                when s.look_at < moment - tolerance then coalesce(s.next_run_at, s.look_at) < moment - tolerance
+                else s.jitter = 0 and s.next_run_at < moment - tolerance end limit most;
   return query
     select 'an occurrence without its job', o.schedule_id::text, format('of %s, job %s', o.occurrence, o.job_id)
       from pulse.occurrence o
