@@ -87,6 +87,7 @@ class Executor:
         self._executor = 0
         self._request = 0
         self._asked: int | None = None
+        self._jobs_a_batch = MOST_JOBS
         self._turning = False
         self._report_at: float | None = None
         self._age = Age(settings.max_jobs, settings.max_memory)
@@ -192,6 +193,7 @@ class Executor:
             or self._holdings.unsettled_bytes >= MOST_UNSETTLED_BYTES
             or self._holdings.room() < 32
         )
+        slots = min(slots, self._holdings.room() * self._jobs_a_batch)
         if full or slots <= 0 or self._slots.waiting > prefetch // 2:
             return
         self._request += 1
@@ -202,8 +204,10 @@ class Executor:
         if message.request != self._request:
             return  # an old answer, come twice
         self._asked = None
-        for batch in message.batches:
-            self._take(batch)
+        jobs = sum(map(self._take, message.batches))
+        if message.batches:  # of many lanes with a job or two each, no more is asked for than there is room to note
+            self._jobs_a_batch = max(jobs // len(message.batches), 1)
+        self._send_reports()
         if self._leaving is not None:  # asked for before we knew
             self._slots.give_back()
         self._start()
@@ -213,11 +217,12 @@ class Executor:
         self._mind_gap(self._clock())
         self._slots.start()
 
-    def _take(self, batch: Batch) -> None:
+    def _take(self, batch: Batch) -> int:
+        """How many jobs are in it."""
         found = deliveries.decode(batch.jobs)
         held = self._holdings.open(batch, len(found))
         if held is None:
-            return
+            return len(found)
         for position, delivery in enumerate(found):
             if isinstance(delivery, Delivery):
                 self._slots.put(held, position, delivery)
@@ -225,6 +230,7 @@ class Executor:
                 self._holdings.ended(held, position, Outcome(0, "fail", None, f"it cannot be read: {delivery.why}"))
             else:  # its row is gone, which cannot be; it must not be lost in silence
                 self._holdings.ended(held, position, Outcome(0, "release"))
+        return len(found)
 
     # --- reporting
 

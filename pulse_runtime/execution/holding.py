@@ -67,8 +67,11 @@ class Holdings:
         return self._box.room
 
     def open(self, batch: Batch, jobs: int) -> Held | None:
-        """None: we hold it already, and its reply came twice."""
+        """None: we hold it already, and its reply came twice; or there is no room to note it, and it goes back."""
         if batch.claim in self._claims:
+            return None
+        if not self._box.room:
+            self._give_back(batch, jobs)
             return None
         held = Held(batch.claim, batch.token, jobs, self._box.open(batch.claim, batch.token, jobs), batch.queue)
         self._claims[batch.claim] = held
@@ -135,6 +138,11 @@ class Holdings:
                 if held.reported == held.jobs and not held.open_reports:
                     self._box.close(held.states)
                     del self._claims[held.claim]
+
+    def _give_back(self, batch: Batch, jobs: int) -> None:
+        """As if it had never been claimed. The box does not know of it, and so says nothing else if we die first."""
+        endings = [Ending(position, "release", None, None, 0) for position in range(jobs)]
+        self._outbox.put(Report(self._outbox.next_number(), batch.claim, batch.token, "", "", endings))
 
     def _report(self, held: Held) -> None:
         done = sorted(held.unreported)
