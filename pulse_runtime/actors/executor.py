@@ -243,10 +243,16 @@ class Executor:
         """Once everything that can has run: fill the slots that are free, report, ask for more."""
         if not self._turning:
             self._turning = True
-            self._shell.soon(self._turn)
+            self._shell.soon(self._turn_now)
+
+    def _turn_now(self) -> None:
+        self._turning = False
+        try:
+            self._turn()
+        except Exception as error:
+            self._shell.broken(error)
 
     def _turn(self) -> None:
-        self._turning = False
         self._start()
         many = self._holdings.unreported >= REPORT_JOBS
         if many or not self._slots.running or self._leaving is not None:

@@ -170,20 +170,25 @@ class Slots:
     def _ended(self, running: Running, result: Any, error: BaseException | None) -> None:
         if self.closed:  # its executor has ended: the black box has told how it stood then
             return
-        held, position, attempt = running.held, running.position, running.attempt
-        del self._running[held.claim, position]
-        running.task = None  # which knows us: a ring of every job is a fifth of its cost to the collector of garbage
-        self._alone = False
-        self.ran += 1
-        if error is None and attempt.plain:
-            took_us = attempt.took_us
-            self._holdings.succeeded(held, position, took_us)
-        else:
-            took_us = self._judge(held, position, attempt, result, error)
-        self._pace.ended(took_us)
-        if not self._running:
-            self._pace.rested(self._clock())
-        self._turn_soon()
+        try:
+            held, position, attempt = running.held, running.position, running.attempt
+            del self._running[held.claim, position]
+            running.task = (
+                None  # which knows us: a ring of every job is a fifth of its cost to the collector of garbage
+            )
+            self._alone = False
+            self.ran += 1
+            if error is None and attempt.plain:
+                took_us = attempt.took_us
+                self._holdings.succeeded(held, position, took_us)
+            else:
+                took_us = self._judge(held, position, attempt, result, error)
+            self._pace.ended(took_us)
+            if not self._running:
+                self._pace.rested(self._clock())
+            self._turn_soon()
+        except Exception as wrong:
+            self._shell.broken(wrong)
 
     def _judge(self, held: Held, position: int, attempt: Attempt, result: Any, error: BaseException | None) -> int:
         outcome = self._runner.judge(attempt, result, error)
