@@ -198,6 +198,13 @@ def test_a_child_that_talks_nonsense_to_the_supervisor_is_replaced(tmp_path: Pat
         tree.until("began", at="a-1", incarnation=2)
 
 
+def test_a_child_that_dies_in_the_middle_of_a_word_to_the_supervisor_died_of_what_killed_it(tmp_path: Path) -> None:
+    with Tree(tmp_path, kind("a"), kind("b", mourners=["a"])) as tree:
+        tree.up().order("b-1", "raw_control 10000000aabb\nexit 9")
+        death = tree.until("died", at="a-1", who="b-1")
+        assert (death["how"], death["why"]) == ("exited with status 9", None)
+
+
 def test_a_child_that_closes_its_control_wire_and_lives_on_is_ended(tmp_path: Path) -> None:
     with Tree(tmp_path, kind("a")) as tree:
         tree.up().order("a-1", "close")
