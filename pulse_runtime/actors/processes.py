@@ -1,6 +1,7 @@
 """The processes of all actors but the executor: each makes its hub, its lines and its actor, and runs it."""
 
 import time
+from collections.abc import Callable
 
 from pulse_runtime.actors.boot import check_database, take_over
 from pulse_runtime.actors.claimer import Claimer
@@ -19,6 +20,7 @@ from pulse_runtime.store.line import Line
 from pulse_runtime.timing.zones import zone_version
 from pulse_runtime.topology import incoming
 from pulse_supervisor import Hub, Seat
+from pulse_supervisor.child import killed_with_parent
 
 _LISTEN = b"set tcp_user_timeout = 10000; set tcp_keepalives_idle = 5; listen pulse"
 
@@ -84,10 +86,11 @@ def _begin(seat: Seat) -> tuple[RuntimeSettings, Log]:
     return settings, Log(str(seat.peer), pretty=settings.pretty)
 
 
-def _boot(check: object, log: Log) -> int:
+def _boot(check: Callable[[], None], log: Log) -> int:
     """0, or the exit code that ends the tree: what is wrong at the first boot is a reason not to start."""
     try:
-        check()  # type: ignore[operator]
+        with killed_with_parent():
+            check()
     except PulseError as error:
         log("refused to start", why=str(error))
         return error.exit_code
