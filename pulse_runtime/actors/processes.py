@@ -16,13 +16,13 @@ from pulse_runtime.events import Log
 from pulse_runtime.identity import here
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store import claims
-from pulse_runtime.store.line import Line
+from pulse_runtime.store.line import SESSION, Line
 from pulse_runtime.timing.zones import zone_version
 from pulse_runtime.topology import incoming
 from pulse_supervisor import Hub, Seat
 from pulse_supervisor.child import killed_with_parent
 
-_LISTEN = b"set tcp_user_timeout = 10000; set tcp_keepalives_idle = 5; listen pulse"
+_LISTEN = SESSION + b"; set tcp_user_timeout = 10000; set tcp_keepalives_idle = 5; listen pulse"
 
 
 def claimer(seat: Seat) -> int:
@@ -50,8 +50,9 @@ def reporter(seat: Seat) -> int:
     if seat.first and (code := _boot(lambda: take_over(settings, here(), log), log)):
         return code
     hub = Hub(seat, incoming("reporter"))
+    on_connect = b"" if settings.pooled else SESSION
     settling, extending, keeping = (
-        Line(settings.dsn, actor=f"reporter {part} {settings.name}", hub=hub, log=log)
+        Line(settings.dsn, actor=f"reporter {part} {settings.name}", hub=hub, log=log, on_connect=on_connect)
         for part in ("settle", "extend", "keep")
     )
     actor = Reporter(hub, settling, extending, Upkeep(hub, keeping, settings, log), settings, log)
