@@ -201,8 +201,11 @@ class Executor:
         self._office.send(CLAIMER, Demand(self._request, self._asked))
 
     def _claimed(self, message: Claimed) -> None:
-        if message.request != self._request:
-            return  # an old answer, come twice
+        if message.request != self._request or self._asked is None:  # too late, or twice: nobody should wait for it
+            for batch in message.batches:
+                self._holdings.refuse(batch, len(deliveries.decode(batch.jobs)))
+            self._send_reports()
+            return
         self._asked = None
         jobs = sum(map(self._take, message.batches))
         if message.batches:  # of many lanes with a job or two each, no more is asked for than there is room to note

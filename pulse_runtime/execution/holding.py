@@ -71,11 +71,17 @@ class Holdings:
         if batch.claim in self._claims:
             return None
         if not self._box.room:
-            self._give_back(batch, jobs)
+            self.refuse(batch, jobs)
             return None
         held = Held(batch.claim, batch.token, jobs, self._box.open(batch.claim, batch.token, jobs), batch.queue)
         self._claims[batch.claim] = held
         return held
+
+    def refuse(self, batch: Batch, jobs: int) -> None:
+        """It goes back as if it had never been claimed, unless we hold it. If we die first, the box says the same."""
+        if batch.claim not in self._claims:
+            endings = [Ending(position, "release", None, None, 0) for position in range(jobs)]
+            self._outbox.put(Report(self._outbox.next_number(), batch.claim, batch.token, "", "", endings))
 
     def started(self, held: Held, position: int, *, alone: bool = False) -> None:
         self._box.set(held.states + position, RUNNING_ALONE if alone else RUNNING)
@@ -138,11 +144,6 @@ class Holdings:
                 if held.reported == held.jobs and not held.open_reports:
                     self._box.close(held.states)
                     del self._claims[held.claim]
-
-    def _give_back(self, batch: Batch, jobs: int) -> None:
-        """As if it had never been claimed. The box does not know of it, and so says nothing else if we die first."""
-        endings = [Ending(position, "release", None, None, 0) for position in range(jobs)]
-        self._outbox.put(Report(self._outbox.next_number(), batch.claim, batch.token, "", "", endings))
 
     def _report(self, held: Held) -> None:
         done = sorted(held.unreported)
