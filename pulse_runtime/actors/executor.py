@@ -42,6 +42,9 @@ REPORT_JOBS = 500
 """While others run, what has ended is reported after so long, or once it is so many: five hundred cost little more than
 one hundred, here and in the database. When nobody runs any more it is reported at once."""
 REFUSED_S = 3600.0
+SUSPECT_S = 5.0
+"""A suspect runs alone, and those that run may do so for hours: after so long it goes to an executor that is free
+sooner, with those that waited behind it."""
 LAST_S = 1.0
 """Of the grace: in which handlers that are still at it are cancelled, so that they can clean up."""
 
@@ -118,6 +121,9 @@ class Executor:
             self._beat(now)
         next_deadline = self._slots.mind_deadlines(now)
         self._mind_limits(now)
+        if self._slots.held_up_s(now) >= SUSPECT_S:
+            self._slots.give_back()
+            self._turn_soon()
         if self._interrupt_at is not None and now >= self._interrupt_at:
             self._slots.interrupt_all("its runtime was told to stop, and did not wait any longer")
         if self._report_at is not None and now >= self._report_at:
