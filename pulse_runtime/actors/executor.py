@@ -41,7 +41,6 @@ REPORT_S = 0.002
 REPORT_JOBS = 500
 """While others run, what has ended is reported after so long, or once it is so many: five hundred cost little more than
 one hundred, here and in the database. When nobody runs any more it is reported at once."""
-REFUSED_S = 3600.0
 SUSPECT_S = 5.0
 """A suspect runs alone, and those that run may do so for hours: after so long it goes to an executor that is free
 sooner, with those that waited behind it."""
@@ -110,8 +109,7 @@ class Executor:
         elif isinstance(event, Joined):
             self._joined(event.peer)
         elif isinstance(event, Drain):
-            self._interrupt_at = now + event.grace_s - min(LAST_S, event.grace_s / 4)
-            self._leave(now + event.grace_s)
+            self._finish_within(event.grace_s, now)
         elif isinstance(event, Orphaned):
             self._leave(now)
 
@@ -125,7 +123,7 @@ class Executor:
             self._slots.give_back()
             self._turn_soon()
         if self._interrupt_at is not None and now >= self._interrupt_at:
-            self._slots.interrupt_all("its runtime was told to stop, and did not wait any longer")
+            self._slots.interrupt_all("its executor had to end, and did not wait any longer")
         if self._report_at is not None and now >= self._report_at:
             self._report()
         if self._leaving is not None:
@@ -149,8 +147,10 @@ class Executor:
             self._slots.cancel(message.claim, message.position, message.reason)
             self._turn_soon()
         elif isinstance(message, Refused) and self._executor in message.executors:
-            self._log("executor refused", executor=self._executor)
-            self._leave(self._clock() + REFUSED_S)
+            if self._leaving is None:
+                self._log("executor refused", executor=self._executor)
+            # What runs is another's by now. It may finish, as at a stop; then there is a new executor in this place.
+            self._finish_within(self._settings.grace_s, self._clock())
 
     def _joined(self, peer: Peer) -> None:
         """Say to a new peer what it must know of us."""
@@ -287,6 +287,12 @@ class Executor:
         self._shell.call_from_thread(partial(self._office.send, REPORTER, progress))
 
     # --- leaving
+
+    def _finish_within(self, grace_s: float, now: float) -> None:
+        """Leave, and have handlers that are still at it clean up before the end."""
+        last = now + grace_s - min(LAST_S, grace_s / 4)
+        self._interrupt_at = last if self._interrupt_at is None else min(last, self._interrupt_at)
+        self._leave(now + grace_s)
 
     def _leave(self, deadline: float) -> None:
         """Take nothing new, give back what was not started, finish what runs."""
