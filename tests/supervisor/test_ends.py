@@ -57,6 +57,15 @@ def test_an_end_before_ready_counts_three_and_a_long_life_wipes_out() -> None:
     assert strikes.hopeless
 
 
+def test_who_is_killed_now_and_then_is_always_back_at_once_and_a_crash_loop_is_one_all_the_same() -> None:
+    now_and_then, loop = Intensity(Restart()), Intensity(Restart())
+    assert {now_and_then.ended(lived_s=6.0, was_ready=True) for _ in range(100)} == {0.0}
+    assert not now_and_then.hopeless
+    waits = [loop.ended(lived_s=4.0, was_ready=True) for _ in range(20)]
+    assert max(waits) == 10.0
+    assert loop.hopeless
+
+
 def test_ends_after_ready_of_a_child_that_is_forgiven_slow_it_down_and_are_no_reason_to_give_up() -> None:
     strikes = Intensity(Restart(free=3, first_s=0.1, longest_s=1.0, most=10, forgiving=True))
     waits = [strikes.ended(lived_s=1.0, was_ready=True) for _ in range(50)]
