@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import sys
 import time
 from datetime import UTC, datetime
@@ -10,16 +11,22 @@ from typing import Any
 STDERR = 2
 MOST_BYTES = 4000
 """A longer write to a pipe may be mixed with another process's (PIPE_BUF is 4096)."""
+PATIENCE_S = 1.0
+"""So long is waited for whoever reads the log; then lines are lost, and counted, until there is room again."""
 _SHORT = 300
 
 
 class Log:
-    """Lines of one actor. A line is a single write, so that lines of several processes never mix."""
+    """Lines of one actor. A line is a single write, so that lines of several processes never mix.
+
+    A reader that has stopped holds up nobody for long: leases would lapse while everyone waits to say something.
+    """
 
     def __init__(self, actor: str, *, pretty: bool | None = None, quiet: bool = False) -> None:
         self._actor = actor
         self._pretty = sys.stderr.isatty() if pretty is None else pretty
         self._quiet = quiet
+        self._lost = 0
 
     def of(self, actor: str) -> "Log":
         """The same for another actor."""
@@ -34,9 +41,18 @@ class Log:
         if len(line) > MOST_BYTES:
             line = self._line(event, {name: _cut(value) for name, value in said.items()})
         try:
-            os.write(STDERR, line + b"\n")
-        except OSError:  # nobody reads any more; that is no reason to end
+            self._write(line)
+        except (OSError, ValueError):  # nobody reads any more; that is no reason to end
             return
+
+    def _write(self, line: bytes) -> None:
+        if self._lost and _has_room(0.0):
+            os.write(STDERR, self._line("lines lost", {"count": self._lost}) + b"\n")
+            self._lost = 0
+        if _has_room(0.0 if self._lost else PATIENCE_S):
+            os.write(STDERR, line + b"\n")
+        else:
+            self._lost += 1
 
     def _line(self, event: str, fields: dict[str, Any]) -> bytes:
         line = self._as_text(event, fields) if self._pretty else self._as_json(event, fields)
@@ -51,12 +67,18 @@ class Log:
         return f"{time.strftime('%H:%M:%S')}  {self._actor:<12} {event}{'  ' if said else ''}{said}"
 
 
+def _has_room(within_s: float) -> bool:
+    """A pipe that says so takes a whole line, unless another process is faster by a hair."""
+    return bool(select.select([], [STDERR], [], within_s)[1])
+
+
 def _cut(value: Any) -> Any:
     text = str(value)
     return value if len(text) <= _SHORT else f"{text[:_SHORT]}…"
 
 
 EVENTS = {
+    "lines lost": "so many lines of this log were not written, because nobody read it",
     "database lost": "a connection ended or could not be made; it is tried again",
     "database back": "a connection is there again",
     "question failed": "the database refused a statement, and asking again would not help",

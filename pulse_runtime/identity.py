@@ -25,14 +25,16 @@ def here() -> Identity:
 
 def start_of(pid: int) -> str:
     """When a process began, in the kernel's own count: with the pid, a name that is never used twice. Empty if gone."""
-    if sys.platform != "linux":
-        return ""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
-    except OSError:
-        return ""
-    fields = stat.rpartition(")")[2].split()
-    return "" if fields[0] in "ZX" else fields[19]  # a zombie is gone
+    fields = _stat(pid)
+    return "" if fields is None or fields[0] in "ZX" else fields[19]  # a zombie is gone
+
+
+def is_sibling(pid: int, pid_start: str) -> bool:
+    """Is that very process another child of our own parent?"""
+    if pid == os.getpid() or not pid_start or start_of(pid) != pid_start:
+        return False
+    fields = _stat(pid)
+    return fields is not None and int(fields[1]) == os.getppid()
 
 
 def lives(pid: int, pid_start: str) -> bool:
@@ -46,3 +48,14 @@ def lives(pid: int, pid_start: str) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _stat(pid: int) -> list[str] | None:
+    """State, parent and so on: what the kernel tells after a process's name. None: it is gone, or nobody tells."""
+    if sys.platform != "linux":
+        return None
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
+    except OSError:
+        return None
+    return stat.rpartition(")")[2].split()

@@ -124,5 +124,5 @@ def _declare(settings: RuntimeSettings, log: Log) -> None:
 
 def in_child(body: Callable[[], int]) -> int:
     """The exit status of `body` in a process of its own."""
-    pid = fork(body, title="pulse: trying handlers", keep=())
+    pid = fork(body, title="pulse: trying handlers", killed_with_us=True)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -7,6 +7,8 @@ from typing import Literal
 from pulse_runtime.errors import ConfigError
 
 LOOPS = ("uvloop", "trio")
+LEAST_BEAT_S = 0.01
+"""Each is a transaction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +66,7 @@ class RuntimeSettings:
 
 def check(settings: RuntimeSettings) -> None:
     """Raises ConfigError for what cannot work."""
-    if settings.beat_s * 3 >= settings.lease_s:
-        raise ConfigError(
-            f"a beat every {settings.beat_s:g} s is too slow for a lease of {settings.lease_s:g} s: three must fit. "
-            "Lower --beat or raise --lease",
-            source="--beat",
-        )
+    _check_beats(settings)
     if settings.loop not in LOOPS:
         raise ConfigError(f"there is no loop {settings.loop!r}; it is one of {', '.join(LOOPS)}", source="--loop")
     if settings.loop == "trio" and importlib.util.find_spec("trio") is None:
@@ -94,6 +91,17 @@ def check(settings: RuntimeSettings) -> None:
         raise ConfigError(f"each queue once, please: {', '.join(names)}", source="--queues")
     if any(share < 1 for _, share in settings.queues):
         raise ConfigError("a share is 1 or more", source="--queues")
+
+
+def _check_beats(settings: RuntimeSettings) -> None:
+    if settings.beat_s < LEAST_BEAT_S:
+        raise ConfigError(f"it must be at least {LEAST_BEAT_S:g} s, and is {settings.beat_s:g} s", source="--beat")
+    if settings.beat_s * 3 >= settings.lease_s:
+        raise ConfigError(
+            f"a beat every {settings.beat_s:g} s is too slow for a lease of {settings.lease_s:g} s: three must fit. "
+            "Lower --beat or raise --lease",
+            source="--beat",
+        )
 
 
 def parse_queues(text: str) -> tuple[tuple[str, int], ...]:

@@ -88,6 +88,7 @@ class Stage:
         self.progress: list[Progress] = []
         self.settling = True
         self.over = threading.Event()
+        self.broken: Exception | None = None
 
     def __enter__(self) -> Self:
         ours, theirs = zip(*(socket.socketpair() for _ in range(4)), strict=True)
@@ -122,7 +123,11 @@ class Stage:
         def begin(shell: Any) -> Executor:
             return Executor(hub, shell, box, Runner(self._registry), hello, self._settings, log, kill_me=kill_me)
 
-        _DRIVES[self._loop](hub, begin, self.over.set)
+        def leave(error: Exception | None) -> None:
+            self.broken = error
+            self.over.set()
+
+        _DRIVES[self._loop](hub, begin, leave)
         hub.flush(1.0)
         hub.close()
 

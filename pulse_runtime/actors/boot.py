@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pulse_runtime.errors import Refused
 from pulse_runtime.events import Log
-from pulse_runtime.identity import Identity, lives
+from pulse_runtime.identity import Identity, is_sibling, lives
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.store.connect import Connection, connect
 from pulse_runtime.store.deadlines import within
@@ -56,12 +56,13 @@ def take_over(settings: RuntimeSettings, identity: Identity, log: Log) -> None:
     """End the executors of this runtime's last life, if they are dead. Raises Namesake if one lives.
 
     Whether a process of this host lives is asked of the kernel. Those of another host are watched for a lease time.
+    Executors of our own tree are none of its last life: we may be the second reporter of a tree that still comes up.
     """
     nothing = ", ".join(["'{}'"] * 8)
     bury = f"select pulse.bury(%s, 'its runtime was restarted', {nothing}, 'lost')".encode()
     with connect(settings.dsn, actor=f"reporter {settings.name}") as connection:
-        found = _namesakes(connection, settings.name)
-        _see_gone(settings, [each for each in found if (each.host, each.boot_id) == (identity.host, identity.boot_id)])
+        found = [each for each in _namesakes(connection, settings.name) if not _is_ours(each, identity)]
+        _see_gone(settings, [each for each in found if _is_here(each, identity)])
         _see_stand_still(connection, settings, [each for each in found if each.host != identity.host], log)
         for each in found:
             with within(connection, PATIENCE_S, asked="give back the jobs of this runtime's last life"):
@@ -83,6 +84,14 @@ def _namesakes(connection: Connection, name: str) -> list[_Executor]:
     question = b"select id, host, boot_id, pid, pid_start, beats from pulse.namesakes(%s)"
     with within(connection, PATIENCE_S, asked="look for an earlier life of this runtime"):
         return [_Executor(*row) for row in connection.execute(question, (name,)).fetchall()]
+
+
+def _is_here(each: _Executor, identity: Identity) -> bool:
+    return (each.host, each.boot_id) == (identity.host, identity.boot_id)
+
+
+def _is_ours(each: _Executor, identity: Identity) -> bool:
+    return _is_here(each, identity) and is_sibling(each.pid, each.pid_start)
 
 
 def _see_gone(settings: RuntimeSettings, here: list[_Executor]) -> None:

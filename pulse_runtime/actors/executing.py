@@ -2,6 +2,7 @@
 
 import gc
 import os
+import traceback
 
 from pulse_runtime.actors.executor import Executor
 from pulse_runtime.errors import PulseError
@@ -16,6 +17,7 @@ from pulse_runtime.messages import Hello
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.topology import incoming
 from pulse_supervisor import Hub, Seat
+from pulse_supervisor.process import SOFTWARE
 
 COLLECT = (10_000, 20, 20)
 """A job is a dozen objects that are gone when it has ended. Looking through them at every 700th, as is the default,
@@ -41,8 +43,11 @@ def main(seat: Seat) -> int:
     def begin(shell: Shell) -> Executor:
         return Executor(hub, shell, box, Runner(registry), hello, settings, log, kill_me=kill_me)
 
-    def leave() -> None:
+    def leave(error: Exception | None) -> None:
         """Running handlers, threads among them, end with us: the black box tells who they were."""
+        if error is not None:
+            traceback.print_exception(error)
+            os._exit(SOFTWARE)
         hub.flush(0.5)
         box.leave()
         os._exit(0)

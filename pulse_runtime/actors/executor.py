@@ -41,7 +41,9 @@ REPORT_S = 0.002
 REPORT_JOBS = 500
 """While others run, what has ended is reported after so long, or once it is so many: five hundred cost little more than
 one hundred, here and in the database. When nobody runs any more it is reported at once."""
-REFUSED_S = 3600.0
+SUSPECT_S = 5.0
+"""A suspect runs alone, and those that run may do so for hours: after so long it goes to an executor that is free
+sooner, with those that waited behind it."""
 LAST_S = 1.0
 """Of the grace: in which handlers that are still at it are cancelled, so that they can clean up."""
 
@@ -87,6 +89,7 @@ class Executor:
         self._executor = 0
         self._request = 0
         self._asked: int | None = None
+        self._jobs_a_batch = MOST_JOBS
         self._turning = False
         self._report_at: float | None = None
         self._age = Age(settings.max_jobs, settings.max_memory)
@@ -106,8 +109,7 @@ class Executor:
         elif isinstance(event, Joined):
             self._joined(event.peer)
         elif isinstance(event, Drain):
-            self._interrupt_at = now + event.grace_s - min(LAST_S, event.grace_s / 4)
-            self._leave(now + event.grace_s)
+            self._finish_within(event.grace_s, now)
         elif isinstance(event, Orphaned):
             self._leave(now)
 
@@ -117,8 +119,11 @@ class Executor:
             self._beat(now)
         next_deadline = self._slots.mind_deadlines(now)
         self._mind_limits(now)
+        if self._slots.held_up_s(now) >= SUSPECT_S:
+            self._slots.give_back()
+            self._turn_soon()
         if self._interrupt_at is not None and now >= self._interrupt_at:
-            self._slots.interrupt_all("its runtime was told to stop, and did not wait any longer")
+            self._slots.interrupt_all("its executor had to end, and did not wait any longer")
         if self._report_at is not None and now >= self._report_at:
             self._report()
         if self._leaving is not None:
@@ -142,8 +147,10 @@ class Executor:
             self._slots.cancel(message.claim, message.position, message.reason)
             self._turn_soon()
         elif isinstance(message, Refused) and self._executor in message.executors:
-            self._log("executor refused", executor=self._executor)
-            self._leave(self._clock() + REFUSED_S)
+            if self._leaving is None:
+                self._log("executor refused", executor=self._executor)
+            # What runs is another's by now. It may finish, as at a stop; then there is a new executor in this place.
+            self._finish_within(self._settings.grace_s, self._clock())
 
     def _joined(self, peer: Peer) -> None:
         """Say to a new peer what it must know of us."""
@@ -192,6 +199,7 @@ class Executor:
             or self._holdings.unsettled_bytes >= MOST_UNSETTLED_BYTES
             or self._holdings.room() < 32
         )
+        slots = min(slots, self._holdings.room() * self._jobs_a_batch)
         if full or slots <= 0 or self._slots.waiting > prefetch // 2:
             return
         self._request += 1
@@ -199,11 +207,16 @@ class Executor:
         self._office.send(CLAIMER, Demand(self._request, self._asked))
 
     def _claimed(self, message: Claimed) -> None:
-        if message.request != self._request:
-            return  # an old answer, come twice
+        if message.request != self._request or self._asked is None:  # too late, or twice: nobody should wait for it
+            for batch in message.batches:
+                self._holdings.refuse(batch, len(deliveries.decode(batch.jobs)))
+            self._send_reports()
+            return
         self._asked = None
-        for batch in message.batches:
-            self._take(batch)
+        jobs = sum(map(self._take, message.batches))
+        if message.batches:  # of many lanes with a job or two each, no more is asked for than there is room to note
+            self._jobs_a_batch = max(jobs // len(message.batches), 1)
+        self._send_reports()
         if self._leaving is not None:  # asked for before we knew
             self._slots.give_back()
         self._start()
@@ -213,11 +226,12 @@ class Executor:
         self._mind_gap(self._clock())
         self._slots.start()
 
-    def _take(self, batch: Batch) -> None:
+    def _take(self, batch: Batch) -> int:
+        """How many jobs are in it."""
         found = deliveries.decode(batch.jobs)
         held = self._holdings.open(batch, len(found))
         if held is None:
-            return
+            return len(found)
         for position, delivery in enumerate(found):
             if isinstance(delivery, Delivery):
                 self._slots.put(held, position, delivery)
@@ -225,6 +239,7 @@ class Executor:
                 self._holdings.ended(held, position, Outcome(0, "fail", None, f"it cannot be read: {delivery.why}"))
             else:  # its row is gone, which cannot be; it must not be lost in silence
                 self._holdings.ended(held, position, Outcome(0, "release"))
+        return len(found)
 
     # --- reporting
 
@@ -237,10 +252,16 @@ class Executor:
         """Once everything that can has run: fill the slots that are free, report, ask for more."""
         if not self._turning:
             self._turning = True
-            self._shell.soon(self._turn)
+            self._shell.soon(self._turn_now)
+
+    def _turn_now(self) -> None:
+        self._turning = False
+        try:
+            self._turn()
+        except Exception as error:
+            self._shell.broken(error)
 
     def _turn(self) -> None:
-        self._turning = False
         self._start()
         many = self._holdings.unreported >= REPORT_JOBS
         if many or not self._slots.running or self._leaving is not None:
@@ -266,6 +287,12 @@ class Executor:
         self._shell.call_from_thread(partial(self._office.send, REPORTER, progress))
 
     # --- leaving
+
+    def _finish_within(self, grace_s: float, now: float) -> None:
+        """Leave, and have handlers that are still at it clean up before the end."""
+        last = now + grace_s - min(LAST_S, grace_s / 4)
+        self._interrupt_at = last if self._interrupt_at is None else min(last, self._interrupt_at)
+        self._leave(now + grace_s)
 
     def _leave(self, deadline: float) -> None:
         """Take nothing new, give back what was not started, finish what runs."""

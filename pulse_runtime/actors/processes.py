@@ -4,6 +4,7 @@ Each imports what it needs when it begins: psycopg takes 0.2 s of a core, and th
 """
 
 import time
+from collections.abc import Callable
 
 from pulse_runtime.actors.loop import run
 from pulse_runtime.errors import PulseError
@@ -11,8 +12,9 @@ from pulse_runtime.events import Log
 from pulse_runtime.settings import RuntimeSettings
 from pulse_runtime.topology import incoming
 from pulse_supervisor import Hub, Seat
+from pulse_supervisor.child import killed_with_parent
 
-_LISTEN = b"set tcp_user_timeout = 10000; set tcp_keepalives_idle = 5; listen pulse"
+_LISTEN = b"; set tcp_user_timeout = 10000; set tcp_keepalives_idle = 5; listen pulse"
 
 
 def claimer(seat: Seat) -> int:
@@ -20,7 +22,7 @@ def claimer(seat: Seat) -> int:
     from pulse_runtime.actors.claimer import Claimer
     from pulse_runtime.identity import here
     from pulse_runtime.store import claims
-    from pulse_runtime.store.line import Line
+    from pulse_runtime.store.line import SESSION, Line
     from pulse_runtime.timing.zones import zone_version
 
     settings, log = _begin(seat)
@@ -33,7 +35,7 @@ def claimer(seat: Seat) -> int:
         actor=f"claimer {settings.name}",
         hub=hub,
         log=log,
-        on_connect=b"" if settings.pooled else _LISTEN,
+        on_connect=b"" if settings.pooled else SESSION + _LISTEN,
         notified=lambda queue: actor.notified(queue),
     )
     line.ask(claims.rezone(zone_version(), lambda _: None), time.monotonic())
@@ -47,14 +49,15 @@ def reporter(seat: Seat) -> int:
     from pulse_runtime.actors.reporter import Reporter
     from pulse_runtime.actors.upkeep import Upkeep
     from pulse_runtime.identity import here
-    from pulse_runtime.store.line import Line
+    from pulse_runtime.store.line import SESSION, Line
 
     settings, log = _begin(seat)
     if seat.first and (code := _boot(lambda: take_over(settings, here(), log), log)):
         return code
     hub = Hub(seat, incoming("reporter"))
+    on_connect = b"" if settings.pooled else SESSION
     settling, extending, keeping = (
-        Line(settings.dsn, actor=f"reporter {part} {settings.name}", hub=hub, log=log)
+        Line(settings.dsn, actor=f"reporter {part} {settings.name}", hub=hub, log=log, on_connect=on_connect)
         for part in ("settle", "extend", "keep")
     )
     actor = Reporter(hub, settling, extending, Upkeep(hub, keeping, settings, log), settings, log)
@@ -96,10 +99,11 @@ def _begin(seat: Seat) -> tuple[RuntimeSettings, Log]:
     return settings, Log(str(seat.peer), pretty=settings.pretty)
 
 
-def _boot(check: object, log: Log) -> int:
+def _boot(check: Callable[[], None], log: Log) -> int:
     """0, or the exit code that ends the tree: what is wrong at the first boot is a reason not to start."""
     try:
-        check()  # type: ignore[operator]
+        with killed_with_parent():
+            check()
     except PulseError as error:
         log("refused to start", why=str(error))
         return error.exit_code

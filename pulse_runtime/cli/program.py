@@ -48,7 +48,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 no database,
 @click.version_option(__version__, prog_name="pulse-runtime")
 @click.option("--dsn", metavar="DSN", help="Where Postgres is: a URL or a libpq keyword string.")
 @click.option(
-    "--handlers", multiple=True, metavar="MODULE", help="Run jobs by the handlers of this module. Repeatable."
+    "--handlers", multiple=True, metavar="MODULE", help="Run jobs by a module's handlers, or MODULE:ONE. Repeatable."
 )
 @click.option("--queues", default="default", metavar="NAMES", help="Queues to serve, with shares: mail:20,default.")
 @click.option("--executors", default=2, metavar="N", help="Processes that run handlers.")

@@ -4,14 +4,15 @@ import asyncio
 import contextvars
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from pulse_runtime.execution.attempt import Interrupted
-from pulse_runtime.execution.shell import Begin, Driven, Ended
+from pulse_runtime.execution.shell import Begin, Driven, Ended, Leave
 from pulse_supervisor import Hub
 
 
-def drive(hub: Hub, begin: Begin, leave: Callable[[], None]) -> None:
+def drive(hub: Hub, begin: Begin, leave: Leave) -> None:
     """Until it is done; then `leave`, while what still runs does."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         loop = runner.get_loop()
@@ -24,14 +25,14 @@ def drive(hub: Hub, begin: Begin, leave: Callable[[], None]) -> None:
                 continue
 
 
-async def _drive(hub: Hub, begin: Begin, leave: Callable[[], None]) -> None:
+async def _drive(hub: Hub, begin: Begin, leave: Leave) -> None:
     loop = asyncio.get_running_loop()
     shell = AsyncioShell(loop)
     done = shell.drive(hub, begin(shell))
     hub.ready()
-    await done
+    error = await done
     loop.remove_reader(hub.fileno())
-    leave()
+    leave(error)
 
 
 class AsyncioShell:
@@ -43,31 +44,37 @@ class AsyncioShell:
         self._timer: asyncio.TimerHandle | None = None
         self._timed = float("inf")
         self._wake: Callable[[], None] = lambda: None
+        self._over: asyncio.Future[Exception | None] = loop.create_future()
 
-    def drive(self, hub: Hub, driven: Driven) -> asyncio.Future[None]:
-        """Turn whenever something has come, or is due; the answer ends when that is over."""
-        done: asyncio.Future[None] = self._loop.create_future()
-
-        def settle() -> None:
-            if driven.done and not done.done():
-                done.set_result(None)
+    def drive(self, hub: Hub, driven: Driven) -> asyncio.Future[Exception | None]:
+        """Turn whenever something has come, or is due; the answer is there when that is over: what is broken."""
 
         def turn() -> None:
             now = time.monotonic()
             for event in hub.poll(0):
                 driven.receive(event, now)
-            settle()
 
         def wake() -> None:
             self._timer, self._timed = None, float("inf")
             driven.wake(time.monotonic())
-            settle()
 
-        self._wake = wake
-        self._loop.add_reader(hub.fileno(), turn)
-        turn()
-        wake()
-        return done
+        def minded(callback: Callable[[], None]) -> None:
+            try:
+                callback()
+            except Exception as error:
+                self.broken(error)
+            if driven.done and not self._over.done():
+                self._over.set_result(None)
+
+        self._wake = partial(minded, wake)
+        self._loop.add_reader(hub.fileno(), minded, turn)
+        minded(turn)
+        minded(wake)
+        return self._over
+
+    def broken(self, error: Exception) -> None:
+        if not self._over.done():
+            self._over.set_result(error)
 
     def spawn(self, coroutine: Coroutine[Any, Any, Any], ended: Ended) -> "_Task":
         task = _Task(coroutine, ended)

@@ -67,12 +67,21 @@ class Holdings:
         return self._box.room
 
     def open(self, batch: Batch, jobs: int) -> Held | None:
-        """None: we hold it already, and its reply came twice."""
+        """None: we hold it already, and its reply came twice; or there is no room to note it, and it goes back."""
         if batch.claim in self._claims:
+            return None
+        if not self._box.room:
+            self.refuse(batch, jobs)
             return None
         held = Held(batch.claim, batch.token, jobs, self._box.open(batch.claim, batch.token, jobs), batch.queue)
         self._claims[batch.claim] = held
         return held
+
+    def refuse(self, batch: Batch, jobs: int) -> None:
+        """It goes back as if it had never been claimed, unless we hold it. If we die first, the box says the same."""
+        if batch.claim not in self._claims:
+            endings = [Ending(position, "release", None, None, 0) for position in range(jobs)]
+            self._outbox.put(Report(self._outbox.next_number(), batch.claim, batch.token, "", "", endings))
 
     def started(self, held: Held, position: int, *, alone: bool = False) -> None:
         self._box.set(held.states + position, RUNNING_ALONE if alone else RUNNING)

@@ -34,6 +34,11 @@ class Shell(Protocol):
         """`wake` is called then, by the monotonic clock; it may be called earlier too."""
         ...
 
+    def broken(self, error: Exception) -> None:
+        """What is ours went wrong, not a handler: the executor ends with it. A loop would tell of it and go on, with an
+        event half dealt with and jobs that nobody runs and everybody believes to be held."""
+        ...
+
 
 class Driven(Protocol):
     """What a shell drives: an executor."""
@@ -46,3 +51,5 @@ class Driven(Protocol):
 
 
 Begin = Callable[[Shell], Driven]
+Leave = Callable[[Exception | None], None]
+"""Ends the process: it is done, or this is what is broken."""

@@ -63,6 +63,7 @@ class Slots:
         self._running: dict[Key, Running] = {}
         self._late: dict[Key, Running] = {}
         self._alone = False
+        self._held_up: float | None = None
         self.closed = False
         self.ran = 0
         """How many have ended here."""
@@ -85,9 +86,16 @@ class Slots:
         while waiting and len(running) < most and not self._alone:
             held, position, delivery = waiting[0]
             if delivery.suspect and running:
+                if self._held_up is None:
+                    self._held_up = self._clock()
                 return
+            self._held_up = None
             waiting.popleft()
             self._begin(held, position, delivery, alone=bool(delivery.suspect))
+
+    def held_up_s(self, now: float) -> float:
+        """How long a suspect, and everyone behind it, has waited for those that run."""
+        return 0.0 if self._held_up is None else now - self._held_up
 
     def cancel(self, claim: int, position: int, reason: str) -> None:
         """Someone wants it canceled. Said again and again until it has ended; whoever has it elsewhere ignores it."""
@@ -98,6 +106,7 @@ class Slots:
         for entry in self._waiting:
             if (entry[0].claim, entry[1]) == (claim, position):
                 self._waiting.remove(entry)
+                self._held_up = None
                 self._holdings.ended(entry[0], position, Outcome(0, "cancel", None, reason or "canceled"))
                 return
 
@@ -106,6 +115,7 @@ class Slots:
         for held, position, _ in self._waiting:
             self._holdings.ended(held, position, Outcome(0, "release"))
         self._waiting.clear()
+        self._held_up = None
 
     def interrupt_all(self, reason: str) -> None:
         """Let every handler clean up, as far as it can be reached: its runtime ends."""
@@ -170,20 +180,25 @@ class Slots:
     def _ended(self, running: Running, result: Any, error: BaseException | None) -> None:
         if self.closed:  # its executor has ended: the black box has told how it stood then
             return
-        held, position, attempt = running.held, running.position, running.attempt
-        del self._running[held.claim, position]
-        running.task = None  # which knows us: a ring of every job is a fifth of its cost to the collector of garbage
-        self._alone = False
-        self.ran += 1
-        if error is None and attempt.plain:
-            took_us = attempt.took_us
-            self._holdings.succeeded(held, position, took_us)
-        else:
-            took_us = self._judge(held, position, attempt, result, error)
-        self._pace.ended(took_us)
-        if not self._running:
-            self._pace.rested(self._clock())
-        self._turn_soon()
+        try:
+            held, position, attempt = running.held, running.position, running.attempt
+            del self._running[held.claim, position]
+            running.task = (
+                None  # which knows us: a ring of every job is a fifth of its cost to the collector of garbage
+            )
+            self._alone = False
+            self.ran += 1
+            if error is None and attempt.plain:
+                took_us = attempt.took_us
+                self._holdings.succeeded(held, position, took_us)
+            else:
+                took_us = self._judge(held, position, attempt, result, error)
+            self._pace.ended(took_us)
+            if not self._running:
+                self._pace.rested(self._clock())
+            self._turn_soon()
+        except Exception as wrong:
+            self._shell.broken(wrong)
 
     def _judge(self, held: Held, position: int, attempt: Attempt, result: Any, error: BaseException | None) -> int:
         outcome = self._runner.judge(attempt, result, error)

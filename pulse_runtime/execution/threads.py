@@ -28,9 +28,17 @@ class Threads:
         """Call it in a thread, with context variables of its own; `ended` is told in the loop."""
         self._busy += 1
         if self._busy > self._started and self._started < self._most:
-            self._started += 1
-            threading.Thread(target=self._serve, name=f"pulse {self._started}", daemon=True).start()
+            self._start()
         self._work.put((call, ended))
+
+    def _start(self) -> None:
+        try:
+            threading.Thread(target=self._serve, name=f"pulse {self._started + 1}", daemon=True).start()
+        except RuntimeError:  # the system has no more of them: those that are there take one job after the other
+            if not self._started:
+                raise
+        else:
+            self._started += 1
 
     def _serve(self) -> None:
         while True:

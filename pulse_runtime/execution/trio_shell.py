@@ -2,22 +2,23 @@
 
 import contextvars
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import trio
 
 from pulse_runtime.execution.attempt import Interrupted
-from pulse_runtime.execution.shell import Begin, Driven, Ended
+from pulse_runtime.execution.shell import Begin, Driven, Ended, Leave
 from pulse_supervisor import Hub
 
 
-def drive(hub: Hub, begin: Begin, leave: Callable[[], None]) -> None:
+def drive(hub: Hub, begin: Begin, leave: Leave) -> None:
     """Until it is done; then `leave`, while what still runs does."""
     trio.run(_drive, hub, begin, leave)
 
 
-async def _drive(hub: Hub, begin: Begin, leave: Callable[[], None]) -> None:
+async def _drive(hub: Hub, begin: Begin, leave: Leave) -> None:
     async with trio.open_nursery() as nursery:
         shell = TrioShell(nursery, trio.lowlevel.current_trio_token())
         driven = begin(shell)
@@ -26,7 +27,7 @@ async def _drive(hub: Hub, begin: Begin, leave: Callable[[], None]) -> None:
         nursery.start_soon(shell.read, hub, driven)
         hub.ready()
         await shell.over.wait()
-        leave()
+        leave(shell.error)
         nursery.cancel_scope.cancel()
 
 
@@ -42,22 +43,23 @@ class TrioShell:
         self._asleep: trio.CancelScope | None = None
         self._wake_at = 0.0
         self.over = trio.Event()
+        self.error: Exception | None = None
 
     async def read(self, hub: Hub, driven: Driven) -> None:
         """Turn whenever something has come."""
         while True:
             now = time.monotonic()
-            for event in hub.poll(0):
-                driven.receive(event, now)
-            self._settle(driven)
+            with self._minding(driven):
+                for event in hub.poll(0):
+                    driven.receive(event, now)
             await trio.lowlevel.wait_readable(hub.fileno())
 
     async def keep_time(self, driven: Driven) -> None:
         """Turn whenever something is due."""
         while True:
             self._wake_at = float("inf")
-            driven.wake(time.monotonic())
-            self._settle(driven)
+            with self._minding(driven):
+                driven.wake(time.monotonic())
             with trio.CancelScope() as self._asleep:
                 self._asleep.deadline = self._moment(self._wake_at)
                 await trio.sleep_forever()
@@ -89,7 +91,16 @@ class TrioShell:
             if self._asleep is not None:
                 self._asleep.deadline = self._moment(moment)
 
-    def _settle(self, driven: Driven) -> None:
+    def broken(self, error: Exception) -> None:
+        self.error = self.error or error
+        self.over.set()
+
+    @contextmanager
+    def _minding(self, driven: Driven) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.broken(error)
         if driven.done:
             self.over.set()
 

@@ -26,6 +26,12 @@ _READING = {pq.PollingStatus.READING: selectors.EVENT_READ, pq.PollingStatus.WRI
 _LASTING = ("22", "23", "54", "55000", "25001", "P0", "PU", "0A")
 """SQLSTATEs that are about what was asked: values, limits, states, our own refusals. All others may pass: connections,
 resources, conflicts, operators, a standby, the disk, and what a person can mend (rights, a schema that is restored)."""
+SESSION = b"""do $$ begin
+  set client_connection_check_interval = 1000;
+exception when others then null; end $$"""
+"""Said first on every connection that no pooler gives to others. A backend that waits for a lock would not notice that
+we have given its question up, and would hold what it holds; each time that we ask again there would be one more of
+them. Servers on systems where that cannot be told refuse the setting."""
 CONNECT_S = 5.0
 LONGEST_PAUSE_S = 1.0
 
@@ -219,10 +225,12 @@ class Line:
         if failed is not None:
             self._on_error(failed, now)
             return
-        self._failures = 0
         if self._greeting:
             self._greeting = False
         else:
+            self._failures = (
+                0  # not by a greeting: what fails whenever it is asked would be asked as fast as it can fail
+            )
             question = self._questions.popleft()
             question.then(_rows(results[-1]) if results else [])
         if self._questions and self._connection is not None and self._asked_at is None:

@@ -1,5 +1,6 @@
 """What is looked at though nothing happened: deadlines, READY in time, and black boxes."""
 
+import math
 from collections.abc import Iterator
 
 from pulse_supervisor.post import Post
@@ -9,6 +10,9 @@ from pulse_supervisor.spec import Log
 CHECK_S = 0.2
 CONFIRM_S = 0.6
 """Who is found silent is listened to for so much longer: it may be us who were stopped."""
+STOPPED_S = 1.0
+"""We look far more often while there are boxes to look into. Between two looks that are so far apart we were stopped,
+and perhaps everyone was: boxes are not held against their owners until they have had a moment to go on."""
 
 
 class Checks:
@@ -17,6 +21,8 @@ class Checks:
     def __init__(self, roster: Roster, *, log: Log) -> None:
         self._roster = roster
         self._log = log
+        self._looked = math.inf
+        self._lenient_until = 0.0
 
     def due(self, now: float) -> Iterator[float]:
         """When to look again."""
@@ -32,6 +38,9 @@ class Checks:
 
     def look(self, now: float) -> None:
         """Once, at everyone."""
+        if now - self._looked > STOPPED_S:
+            self._lenient_until = now + CONFIRM_S
+        self._looked = now
         for post in self._roster.living():
             if post.why is not None:  # killed already, and on its way
                 continue
@@ -44,7 +53,7 @@ class Checks:
                 self._kill(post, why)
 
     def _overdue(self, post: Post, now: float) -> str | None:
-        if post.box is None or post.spec.overdue is None:
+        if post.box is None or post.spec.overdue is None or now < self._lenient_until:
             return None
         with memoryview(post.box) as held:
             return post.spec.overdue(held, now)

@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -55,6 +55,20 @@ def become(parent: int, birth: Birth) -> None:
 
 def end_with_parent(number: signal.Signals = signal.SIGTERM) -> None:
     """In a child, or as a `preexec_fn`: this signal comes when the parent has ended, even by SIGKILL. Linux alone."""
+    _set_death_signal(number)
+
+
+@contextlib.contextmanager
+def killed_with_parent() -> Iterator[None]:
+    """In a child: for as long as it waits for something, and so does not see its control wire end."""
+    _set_death_signal(signal.SIGKILL)
+    try:
+        yield
+    finally:
+        _set_death_signal(0)
+
+
+def _set_death_signal(number: int) -> None:
     if libc is not None:
         libc.prctl(PDEATHSIG, number, 0, 0, 0)
 

@@ -67,6 +67,7 @@ class Ends:
         return post is not None and post.spec.leads_group
 
     def _on_end(self, post: Post, how: Exit, *, booting: bool) -> None:
+        post.waited = True
         self._before(post)
         now = time.monotonic()
         end = End(how, asked=post.expected, was_ready=post.ready, lived_s=now - post.started)

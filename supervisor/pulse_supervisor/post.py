@@ -48,6 +48,8 @@ class Post:
     """Its end was asked for, and is no strike against it."""
     why: str | None = None
     """The reason for which it was killed."""
+    waited: bool = False
+    """It has ended and was waited for: its number may be another's by now."""
 
     def __post_init__(self) -> None:
         self.intensity = Intensity(self.spec.restart)
@@ -69,7 +71,7 @@ class Post:
         self.box = seat.box
         self.started, self.due, self.ready = now, None, False
         self.heard, self.silent = now, None
-        self.deadline, self.expected, self.why = None, False, None
+        self.deadline, self.expected, self.why, self.waited = None, False, None, False
         if self.box is not None and hasattr(mmap, "MADV_DONTFORK"):
             self.box.madvise(mmap.MADV_DONTFORK)  # children that are forked later have no business with it
 
@@ -82,6 +84,8 @@ class Post:
             self.control.send(message, *fds)
         except WireFull as error:
             self.kill(why=f"it does not read its control wire: {error}")
+        if self.control.broken:  # nobody waits for a wire that has ended, and so nobody else would find out
+            self.kill(why=f"its control wire broke: {self.control.ended}")
 
     def hear(self, *, everything: bool = False) -> list[Any]:
         """What it says."""
@@ -106,7 +110,8 @@ class Post:
         """End it and its group now. The first reason is the one that is told."""
         if self.pid:
             self.why = self.why or why
-            process.end(self.pid, signal.SIGKILL, group=self.spec.leads_group)
+            if not self.waited:
+                process.end(self.pid, signal.SIGKILL, group=self.spec.leads_group)
 
     def signal(self, number: int) -> None:
         """To the child alone, not to what it has started."""

@@ -94,7 +94,8 @@ def pidfd(pid: int) -> int:
 
 def end(pid: int, number: int, *, group: bool) -> None:
     """Send a signal to a child that was not waited for yet, or to its whole group."""
-    with contextlib.suppress(ProcessLookupError):
+    # Not permitted: of the group, only a program is left that became another user (sudo). Others are ended all the same
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number) if group else os.kill(pid, number)
 
 

@@ -119,15 +119,18 @@ class Supervisor:
         elif number == signal.SIGUSR1:
             self._dumps.ask(self._roster.living(), now)
 
-    def _listen(self, post: Post, *, everything: bool = False) -> None:
-        for message in post.hear(everything=everything):
+    def _listen(self, post: Post) -> None:
+        for message in post.hear():
             self._on_word(post, message)
-        ended = None if post.control is None else post.control.ended
-        if ended == CLOSED:
-            post.end_by(time.monotonic() + SILENT_S, "it closed its control wire and did not end")
-        elif ended is not None:
-            self._log("control wire broke", child=str(post.peer), child_pid=post.pid, why=ended)
+        control = post.control
+        if control is None or control.ended is None:
+            return
+        if control.ended != CLOSED:
+            self._log("control wire broke", child=str(post.peer), child_pid=post.pid, why=control.ended)
+        if control.broken:
             post.kill(why="its control wire broke")
+        else:  # by its end, or half-way through a word: the reason is in how it ends
+            post.end_by(time.monotonic() + SILENT_S, "it closed its control wire and did not end")
 
     def _on_word(self, post: Post, message: Any) -> None:
         if isinstance(message, Ready):
@@ -156,7 +159,8 @@ class Supervisor:
             post.kill(why=message.why)
 
     def _last_words(self, post: Post) -> None:
-        self._listen(post, everything=True)
+        for message in post.hear(everything=True):
+            self._on_word(post, message)
 
     def _end_everyone(self) -> None:
         for post in self._roster.living():

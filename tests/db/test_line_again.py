@@ -8,7 +8,7 @@ import pytest
 from fix_cluster import Connection
 
 from pulse_runtime.events import Log
-from pulse_runtime.store.line import Line, Question, RefusalError, Row
+from pulse_runtime.store.line import SESSION, Line, Question, RefusalError, Row
 from pulse_supervisor import Hub, Peer, Seat
 
 PATIENCE_S = 10.0
@@ -22,7 +22,8 @@ class Asking:
     def __init__(self, dsn: str) -> None:
         self._far, near = socket.socketpair()
         self._hub = Hub(Seat(peer=Peer("claimer", 1), incarnation=1, control=near, wires={}), {})
-        self._line = Line(dsn, actor="claimer test", hub=self._hub, log=Log("test", quiet=True))
+        log = Log("test", quiet=True)
+        self._line = Line(dsn, actor="claimer test", hub=self._hub, log=log, on_connect=SESSION)
         self.answers: list[list[Row] | RefusalError] = []
 
     def ask(self, sql: str, *, deadline_s: float = 5.0) -> None:
@@ -115,3 +116,32 @@ def test_an_answer_that_does_not_come_in_time_is_asked_for_again(asking: Asking,
     connection.rollback()
     connection.autocommit = True
     assert asking.answer() == [(b"3",)]
+
+
+def test_questions_that_were_given_up_do_not_pile_up_in_the_server(
+    asking: Asking, connection: Connection, dsn: str
+) -> None:
+    """A backend that waits for a lock does not notice by itself that nobody waits for it any more."""
+    waiting = """select count(*) from pg_stat_activity
+      where datname = current_database() and application_name like '%claimer test' and wait_event_type = 'Lock'"""
+    asking.ask("select 1")
+    asking.answer()
+    with connection.transaction():
+        connection.execute("lock table pulse.dispatch")
+        asking.ask("update pulse.dispatch set paused_by = null returning 3", deadline_s=0.05)
+        asking.turn(lambda: False, within_s=2.5)
+        row = connection.execute(waiting).fetchone()
+        assert row is not None
+        assert row[0] <= 3
+    assert asking.answer() == [(b"3",)]
+
+
+def test_what_fails_whenever_it_is_asked_is_asked_with_growing_pauses_though_every_connection_begins_well(
+    asking: Asking, connection: Connection
+) -> None:
+    connection.execute("create sequence public.asked")
+    asking.ask("do $$ begin perform nextval('public.asked'); raise exception using errcode = '40001'; end $$")
+    assert not asking.turn(lambda: asking.answers, within_s=1.5)
+    row = connection.execute("select last_value from public.asked").fetchone()
+    assert row is not None
+    assert 2 <= row[0] <= 9, "and not forty times"

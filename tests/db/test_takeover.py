@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -62,6 +63,27 @@ def test_a_process_of_this_host_that_lives_is_a_namesake(
     with pytest.raises(Namesake, match=f"executor pid {os.getpid()}"):
         take_over(settings(dsn), HERE, QUIET)
     assert not ended(connection, living)
+
+
+def test_an_executor_of_our_own_tree_is_none_of_its_last_life(
+    dsn: str, connection: Connection, born: Callable[..., int]
+) -> None:
+    """A reporter that is killed while the tree comes up is followed by one that takes over once more."""
+    program = f"""
+from pulse_runtime.actors.boot import take_over
+from pulse_runtime.events import Log
+from pulse_runtime.identity import Identity
+from pulse_runtime.settings import RuntimeSettings
+take_over(RuntimeSettings(dsn={dsn!r}, name="test"), Identity("here", "this boot"), Log("reporter-1"))
+"""
+    with subprocess.Popen(["sleep", "60"]) as sibling:
+        ours, gone = born(pid=sibling.pid, start=start_of(sibling.pid)), born()
+        try:
+            subprocess.run([sys.executable, "-c", program], check=True)
+        finally:
+            sibling.kill()
+    assert not ended(connection, ours)
+    assert ended(connection, gone)
 
 
 def test_a_process_that_is_on_its_way_out_is_waited_for(

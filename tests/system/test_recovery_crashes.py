@@ -22,19 +22,34 @@ def little_memory(runtime: Runtime, actor: str, *, mib: int = 160) -> Iterator[N
 
     Where no cgroup can be made, the handler kills itself once it has taken that much: untested is the kernel's part.
     """
-    folder = Path(f"/sys/fs/cgroup/memory/pulse-test-{os.getpid()}")
-    if not os.access(folder.parent, os.W_OK):
+    found = cgroup()
+    if found is None:
         yield
         return
-    folder.mkdir()
+    folder, limit, told = found
     try:
-        (folder / "memory.limit_in_bytes").write_text(str(mib << 20))
+        (folder / limit).write_text(str(mib << 20))
+        if (swap := folder / "memory.swap.max").exists():  # version 2; else it swaps where it should be killed
+            swap.write_text("0")
         (folder / "cgroup.procs").write_text(str(runtime.pid_of(actor)))
         yield
-        assert "oom_kill 1" in (folder / "memory.oom_control").read_text(), "the kernel did it"
+        assert "oom_kill 1" in (folder / told).read_text(), "the kernel did it"
     finally:
         assert eventually(lambda: not (folder / "cgroup.procs").read_text().split(), within_s=5)
         folder.rmdir()
+
+
+def cgroup() -> tuple[Path, str, str] | None:
+    """A new one, where its limit is, and where the kernel tells what it did: version 1, or else 2."""
+    kinds = (("memory", "memory.limit_in_bytes", "memory.oom_control"), ("", "memory.max", "memory.events"))
+    for parent, limit, told in kinds:
+        folder = Path("/sys/fs/cgroup", parent, f"pulse-test-{os.getpid()}")
+        with contextlib.suppress(OSError):
+            folder.mkdir()
+            if (folder / limit).exists():
+                return folder, limit, told
+            folder.rmdir()  # memory is not shared out here
+    return None
 
 
 def test_a_crash_alone_is_charged_with_its_cause(scene: Scene) -> None:

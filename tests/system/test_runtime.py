@@ -57,6 +57,21 @@ def test_a_handler_module_that_cannot_be_imported_is_one_clear_message(scene: Sc
         assert "No module named" in runtime.log.tail()
 
 
+def test_a_supervisor_that_is_killed_while_its_tree_comes_up_leaves_no_orphans(scene: Scene, tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("import time\ntime.sleep(600)\n")
+    with Runtime(
+        scene.dsn, flags=Flags(handlers="endless"), env={"PYTHONPATH": f"{TESTS}{os.pathsep}{tmp_path}"}
+    ) as importing:
+        assert eventually(lambda: len(importing.processes()) == 2, within_s=BOOT_S)
+        importing.kill("supervisor")
+        assert eventually(lambda: importing.processes() == [], within_s=5)
+    ask(scene.dsn, "select pulse.register_executor('test', 'another host', 'its boot', 1, '1')")
+    with scene.runtime(executors=1, lease="60s") as waiting:
+        waiting.wait_for("waiting", within_s=BOOT_S)
+        waiting.kill("supervisor")
+        assert eventually(lambda: waiting.processes() == [], within_s=5)
+
+
 def test_a_pause_stops_claiming_and_nothing_else(scene: Scene) -> None:
     ask(scene.dsn, "select pulse.pause(null, 'me', 'deploy')")
     with scene.runtime(executors=1) as runtime:

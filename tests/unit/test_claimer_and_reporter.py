@@ -3,24 +3,29 @@
 import itertools
 import mmap
 
-from actor_kit import TOKEN, Recorder
+from actor_kit import TOKEN
+from asking_kit import (
+    CLAIMED,
+    EXECUTOR,
+    NOTHING,
+    NOTHING_TO_SEE,
+    SCHEDULER,
+    TO_FETCH,
+    WATCHDOG,
+    Claiming,
+    Reporting,
+    death,
+    refuse,
+)
 
-from pulse_runtime.actors.claimer import Claimer
-from pulse_runtime.actors.reporter import LATER_S, Reporter
-from pulse_runtime.actors.upkeep import Upkeep
-from pulse_runtime.events import Log
+from pulse_runtime.actors.reporter import LATER_S
 from pulse_runtime.execution import black_box
 from pulse_runtime.execution.black_box import RUNNING, BlackBox
-from pulse_runtime.identity import Identity
 from pulse_runtime.messages import (
     Batch,
     Claimed,
-    Demand,
     Due,
     Ending,
-    Extend,
-    Held,
-    Hello,
     Idle,
     Maintain,
     Reap,
@@ -28,89 +33,8 @@ from pulse_runtime.messages import (
     Settled,
     Watch,
 )
-from pulse_runtime.settings import RuntimeSettings
-from pulse_runtime.store.line import Question, RefusalError, Row
-from pulse_supervisor import Died, Joined, Peer, Said
-
-SETTINGS = RuntimeSettings(dsn="", name="test", beat_s=1.0, lease_s=10.0)
-EXECUTOR, HEARTBEAT, WATCHDOG = Peer("executor", 1), Peer("heartbeat", 1), Peer("watchdog", 1)
-SCHEDULER = Peer("scheduler", 1)
-QUIET = Log("test", quiet=True)
-TO_FETCH: Row = (b"77", TOKEN.encode(), b"1", None, b"mail")
-CLAIMED: Row = (b"77", TOKEN.encode(), b"1", b"[1]", b"mail")
-NOTHING: Row = (b"f", b"{}", b"f", None, None, b"t", b"t", None, None)
-"""The answer to a look when there is nothing to claim, and nobody who may have missed that we are parked."""
-NOTHING_TO_SEE: Row = (b"f", b"{}", b"t", None, None, b"f", b"t", None, None)
-
-
-class Asked:
-    """A line that only writes down; `answer` answers the oldest question."""
-
-    def __init__(self) -> None:
-        self.questions: list[Question] = []
-        self.names: list[str] = []
-
-    @property
-    def idle(self) -> bool:
-        return not self.questions
-
-    def ask(self, question: Question, _: float) -> None:
-        self.questions.append(question)
-        self.names.append(question.name)
-
-    def answer(self, *rows: Row) -> None:
-        self.questions.pop(0).then(list(rows))
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class Claiming:
-    """A claimer with one executor that wants five jobs."""
-
-    def __init__(self) -> None:
-        self.office, self.line, self.clock = Recorder(), Asked(), Clock()
-        self.actor = Claimer(self.office, self.line, SETTINGS, Identity("here", "boot"), QUIET, clock=self.clock)
-        self.actor.receive(Said(EXECUTOR, Hello(7, 4321, "1", []), 1), self.clock.now)
-        self.demand(1)
-        self.actor.wake(self.clock.now)
-        self.line.answer(NOTHING_TO_SEE)
-
-    def demand(self, request: int) -> None:
-        self.actor.receive(Said(EXECUTOR, Demand(request, 5), 1), self.clock.now)
-
-    def claimed(self, *, late_s: float = 0.0) -> None:
-        self.actor.wake(self.clock.now)
-        self.clock.now += late_s
-        self.line.answer(CLAIMED)
-
-    def to_ask(self) -> None:
-        """Until it asks something."""
-        for _ in range(1000):
-            self.actor.wake(self.clock.now)
-            if not self.line.idle:
-                return
-            self.clock.now += 0.01
-        raise AssertionError("it asks nothing any more")
-
-    def step(self) -> None:
-        """Its next question, answered by an empty database with a delayed job that is due."""
-        self.to_ask()
-        answers: dict[str, list[Row]] = {
-            "look": [(b"f", b"{}", b"f", b"0", None, b"t", b"t", None, None)],
-            "park": [(b"700",)],
-            "promote": [(b"f", None)],
-        }
-        self.line.answer(*answers.get(self.line.questions[0].name, []))
-
-    @property
-    def delivered(self) -> list[Claimed]:
-        return [message for _, message in self.office.sent if isinstance(message, Claimed)]
+from pulse_runtime.store.line import Row
+from pulse_supervisor import Died, Said
 
 
 def test_a_batch_is_delivered_as_it_came() -> None:
@@ -142,37 +66,11 @@ def test_however_much_there_is_to_claim_the_claimer_looks_around() -> None:
     assert claiming.line.names.count("claim") > 30
 
 
-class Reporting:
-    """A reporter with an executor, and lines that answer when they are told to."""
-
-    def __init__(self) -> None:
-        self.office, self.settling, self.extending, self.clock = Recorder(), Asked(), Asked(), Clock()
-        upkeep = Upkeep(self.office, Asked(), SETTINGS, QUIET)
-        self.actor = Reporter(self.office, self.settling, self.extending, upkeep, SETTINGS, QUIET, clock=self.clock)
-        self.actor.receive(Joined(EXECUTOR, 1), self.clock.now)
-
-    def report(self, number: int) -> None:
-        message = Report(number, number, TOKEN, "1", "5", [])
-        self.actor.receive(Said(EXECUTOR, message, 1), self.clock.now)
-
-    def beat(self, *claims: int) -> None:
-        self.actor.receive(Said(HEARTBEAT, Extend([Held(7, list(claims))]), 1), self.clock.now)
-        self.actor.wake(self.clock.now)
-
-
-def death_of_another() -> Died:
-    memory = mmap.mmap(-1, black_box.SIZE)
-    box = BlackBox(memory)
-    box.sign(9)
-    box.set(box.open(5, TOKEN, 1), RUNNING)
-    return Died("executor", 2, 1, 4321, "killed by SIGKILL", None, memory[:])
-
-
 def test_however_many_reports_come_a_death_is_dealt_with() -> None:
     reporting = Reporting()
     reporting.report(1)
     reporting.actor.wake(100.0)
-    reporting.actor.receive(death_of_another(), 100.0)
+    reporting.actor.receive(death(number=2), 100.0)
     for number in range(2, 6):
         reporting.report(number)
         reporting.settling.answer((b"1", b"1", b"0"))
@@ -220,12 +118,6 @@ def scribbled() -> Died:
     box.sign(9)
     box.set(box.open(2**64 - 1, TOKEN, 1), RUNNING)
     return Died("executor", 2, 1, 4321, "segfault", None, memory[:])
-
-
-def refuse(line: Asked, state: str = "22003") -> None:
-    question = line.questions.pop(0)
-    assert question.otherwise is not None
-    question.otherwise(RefusalError(state, "no"))
 
 
 def test_a_box_that_the_database_refuses_is_buried_as_if_it_were_empty() -> None:

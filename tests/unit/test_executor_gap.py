@@ -106,3 +106,13 @@ async def test_an_answer_that_waited_out_a_long_stop_is_not_taken(memory: mmap.m
     await settle()
     assert bench.ran == 5
     assert bench.executor._request > asked[-1], "it has asked anew"
+    assert bench.released == [0, 1], "nobody has to wait until it is missed"
+
+
+async def test_an_old_answer_takes_nothing_from_what_is_held(memory: mmap.mmap) -> None:
+    bench = Bench(memory)
+    await settle()
+    bench.hear(Claimed(0, [Batch(77, TOKEN, jobs(5))]))
+    bench.go_on.set()
+    await settle()
+    assert (bench.ran, bench.released) == (5, [])

@@ -17,6 +17,7 @@ GOOD = RuntimeSettings(dsn="", name="test")
     ("change", "option"),
     [
         ({"beat_s": 10.0}, "--beat"),
+        ({"beat_s": 0.0}, "--beat"),
         ({"lease_s": 15.0}, "--beat"),
         ({"executors": 0}, "--executors"),
         ({"concurrency": 0}, "--concurrency"),
