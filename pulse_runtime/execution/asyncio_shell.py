@@ -40,6 +40,9 @@ class AsyncioShell:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._fresh = contextvars.copy_context()
+        """What every job begins with: nothing ever runs in it."""
+        self._ours = contextvars.copy_context()
+        """Callbacks run in it, and with them what people's policies and types set."""
         self._timer: asyncio.TimerHandle | None = None
         self._timed = float("inf")
         self._wake: Callable[[], None] = lambda: None
@@ -75,17 +78,17 @@ class AsyncioShell:
         return task
 
     def soon(self, callback: Callable[[], None]) -> None:
-        self._loop.call_soon(callback, context=self._fresh)
+        self._loop.call_soon(callback, context=self._ours)
 
     def call_from_thread(self, callback: Callable[[], None]) -> None:
-        self._loop.call_soon_threadsafe(callback, context=self._fresh)
+        self._loop.call_soon_threadsafe(callback, context=self._ours)
 
     def wake_at(self, moment: float) -> None:
         if moment < self._timed:
             if self._timer is not None:
                 self._timer.cancel()
             self._timed = moment
-            self._timer = self._loop.call_later(max(0.0, moment - time.monotonic()), self._wake, context=self._fresh)
+            self._timer = self._loop.call_later(max(0.0, moment - time.monotonic()), self._wake, context=self._ours)
 
 
 class _Task:

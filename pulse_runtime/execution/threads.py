@@ -25,12 +25,24 @@ class Threads:
         self._busy = 0
 
     def run(self, call: Callable[[], Any], ended: Ended) -> None:
-        """Call it in a thread, with context variables of its own; `ended` is told in the loop."""
+        """Call it in a thread, with context variables of its own; `ended` is told in the loop.
+
+        Raises RuntimeError if there is no thread, and none to be had.
+        """
+        if self._busy >= self._started and self._started < self._most:
+            self._start()
         self._busy += 1
-        if self._busy > self._started and self._started < self._most:
-            self._started += 1
-            threading.Thread(target=self._serve, name=f"pulse {self._started}", daemon=True).start()
         self._work.put((call, ended))
+
+    def _start(self) -> None:
+        """One more. Where the system gives no more, those that there are do the work, one after the other."""
+        try:
+            threading.Thread(target=self._serve, name=f"pulse {self._started + 1}", daemon=True).start()
+        except RuntimeError:
+            if not self._started:
+                raise
+        else:
+            self._started += 1
 
     def _serve(self) -> None:
         while True:
