@@ -7,6 +7,8 @@ from typing import Literal
 from pulse_runtime.errors import ConfigError
 
 LOOPS = ("uvloop", "trio")
+MOST_CONCURRENCY = 10_000
+"""A black box has a kibibyte for each, and travels whole when its executor has died."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,19 @@ def check(settings: RuntimeSettings) -> None:
         raise ConfigError(f"there is no loop {settings.loop!r}; it is one of {', '.join(LOOPS)}", source="--loop")
     if settings.loop == "trio" and importlib.util.find_spec("trio") is None:
         raise ConfigError("trio is not installed. Install pulse-runtime[trio]", source="--loop")
+    _check_executors(settings)
+    if (settings.shards is None) != (settings.shard is None):
+        raise ConfigError("--shards and --shard go together: --shards 4 --shard 0", source="--shards")
+    if settings.shards is not None and not 0 <= (settings.shard or 0) < settings.shards:
+        raise ConfigError(f"with {settings.shards} shards it is from 0 to {settings.shards - 1}", source="--shard")
+    names = [name for name, _ in settings.queues]
+    if len(set(names)) < len(names) or not names:
+        raise ConfigError(f"each queue once, please: {', '.join(names)}", source="--queues")
+    if any(share < 1 for _, share in settings.queues):
+        raise ConfigError("a share is 1 or more", source="--queues")
+
+
+def _check_executors(settings: RuntimeSettings) -> None:
     if settings.max_jobs is not None and settings.max_jobs < 1:
         raise ConfigError(f"it must be at least 1, and is {settings.max_jobs}", source="--max-jobs")
     soft, hard = settings.max_memory, settings.hard_memory
@@ -85,15 +100,9 @@ def check(settings: RuntimeSettings) -> None:
     for flag, value in (("--executors", settings.executors), ("--concurrency", settings.concurrency)):
         if value < 1:
             raise ConfigError(f"it must be at least 1, and is {value}", source=flag)
-    if (settings.shards is None) != (settings.shard is None):
-        raise ConfigError("--shards and --shard go together: --shards 4 --shard 0", source="--shards")
-    if settings.shards is not None and not 0 <= (settings.shard or 0) < settings.shards:
-        raise ConfigError(f"with {settings.shards} shards it is from 0 to {settings.shards - 1}", source="--shard")
-    names = [name for name, _ in settings.queues]
-    if len(set(names)) < len(names) or not names:
-        raise ConfigError(f"each queue once, please: {', '.join(names)}", source="--queues")
-    if any(share < 1 for _, share in settings.queues):
-        raise ConfigError("a share is 1 or more", source="--queues")
+    if settings.concurrency > MOST_CONCURRENCY:
+        problem = f"it is at most {MOST_CONCURRENCY}, and is {settings.concurrency}: raise --executors instead"
+        raise ConfigError(problem, source="--concurrency")
 
 
 def parse_queues(text: str) -> tuple[tuple[str, int], ...]:

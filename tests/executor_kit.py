@@ -95,7 +95,7 @@ class Stage:
         self._wires = {
             kind: Wire(sock, incoming=types) for (kind, types), sock in zip(_PEERS.items(), ours[1:], strict=True)
         }
-        self.box = mmap.mmap(-1, black_box.SIZE)
+        self.box = mmap.mmap(-1, black_box.size_for(self._settings.concurrency))
         wires = {Peer(kind, 1): (1, sock) for kind, sock in zip(_PEERS, theirs[1:], strict=True)}
         seat = Seat(peer=ME, incarnation=3, control=theirs[0], wires=wires, box=self.box)
         self._thread = threading.Thread(target=self._drive, args=(seat,), name="executor")

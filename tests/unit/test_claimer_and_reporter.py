@@ -161,7 +161,7 @@ class Reporting:
 
 
 def death_of_another() -> Died:
-    memory = mmap.mmap(-1, black_box.SIZE)
+    memory = mmap.mmap(-1, black_box.size_for(100))
     box = BlackBox(memory)
     box.sign(9)
     box.set(box.open(5, TOKEN, 1), RUNNING)
@@ -215,7 +215,7 @@ def test_a_claim_that_was_asked_for_again_is_watched_afresh() -> None:
 
 def scribbled() -> Died:
     """It died after writing nonsense into its own box."""
-    memory = mmap.mmap(-1, black_box.SIZE)
+    memory = mmap.mmap(-1, black_box.size_for(100))
     box = BlackBox(memory)
     box.sign(9)
     box.set(box.open(2**64 - 1, TOKEN, 1), RUNNING)

@@ -20,6 +20,7 @@ GOOD = RuntimeSettings(dsn="", name="test")
         ({"lease_s": 15.0}, "--beat"),
         ({"executors": 0}, "--executors"),
         ({"concurrency": 0}, "--concurrency"),
+        ({"concurrency": 10_001}, "--concurrency"),
         ({"queues": ()}, "--queues"),
         ({"queues": (("a", 1), ("a", 2))}, "--queues"),
         ({"queues": (("a", 0),)}, "--queues"),
