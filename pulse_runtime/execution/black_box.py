@@ -11,7 +11,7 @@ from mmap import mmap
 
 LEAST_ROWS = 256
 SPARE_ROWS = 128
-"""Besides a row for each job that runs, which may be alone in its claim: for claims that are not durable, or on their way."""
+"""Besides one for each job that runs, which may be alone in its claim: for claims on their way, or not durable."""
 MOST_JOBS = 1024
 """In one claim: as many bytes has a row."""
 # Executor id; earliest deadline (monotonic), 0 for none; whether it ended by itself; pid.
