@@ -13,7 +13,7 @@ from pulse_supervisor import Hub
 
 def drive(hub: Hub, begin: Begin, leave: Callable[[], None]) -> None:
     """Until it is done; then `leave`, while what still runs does."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         loop = runner.get_loop()
         driving = loop.create_task(_drive(hub, begin, leave))
         while not driving.done():
@@ -131,7 +131,8 @@ class _Task:
         return Interrupted().with_traceback(error.__traceback__) if self._canceled else error
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes uvloop's; None for asyncio's own."""
     try:
         import uvloop
     except ImportError:  # there is none for this platform
