@@ -42,6 +42,8 @@ REPORT_JOBS = 500
 """While others run, what has ended is reported after so long, or once it is so many: five hundred cost little more than
 one hundred, here and in the database. When nobody runs any more it is reported at once."""
 REFUSED_S = 3600.0
+MOST_UNKNOWN = 100
+"""Kinds that are told of, each once: they are what anyone enqueues."""
 LAST_S = 1.0
 """Of the grace: in which handlers that are still at it are cancelled, so that they can clean up."""
 
@@ -93,6 +95,7 @@ class Executor:
         self._retiring: str | None = None
         self._leaving: float | None = None
         self._interrupt_at: float | None = None
+        self._unknown: set[str] = set()
         self._beat_at = 0.0
         self._beaten = clock()
         self.done = False
@@ -232,6 +235,9 @@ class Executor:
         if outcome.ending in ("fail", "dead"):
             first = (outcome.error or "").partition("\n")[0]
             self._log("job failed", job=delivery.id, kind=delivery.kind, attempt=delivery.attempt, why=first)
+        elif outcome.ending == "put_off" and delivery.kind not in self._unknown and len(self._unknown) < MOST_UNKNOWN:
+            self._unknown.add(delivery.kind)
+            self._log("kind unknown", kind=delivery.kind, job=delivery.id, why=outcome.error)
 
     def _turn_soon(self) -> None:
         """Once everything that can has run: fill the slots that are free, report, ask for more."""
