@@ -77,9 +77,13 @@ def _judge_error(attempt: Attempt, error: BaseException, took_us: int, follow_up
         return Outcome(took_us, "cancel", None, _reason(attempt.reason) or "canceled")
     if attempt.wish == "stop":  # neither is it to blame for what it makes of being stopped
         return Outcome(took_us, "lost", None, attempt.reason)
-    if isinstance(error, Interrupted) and attempt.wish == "timeout":
-        error = TimeoutError(attempt.reason).with_traceback(error.__traceback__)
-    return _failed(attempt.delivery, attempt.known, error, took_us, told(error))
+    besides = ""
+    if attempt.wish == "timeout":
+        if isinstance(error, Interrupted):
+            error = TimeoutError(attempt.reason).with_traceback(error.__traceback__)
+        else:  # what it made of that, or what came of it anyway
+            besides = f" ({attempt.reason})"
+    return _failed(attempt.delivery, attempt.known, error, took_us, told(error, besides))
 
 
 def _judge_verdict(verdict: Verdict, took_us: int, follow_ups: Sequence[str]) -> Outcome:

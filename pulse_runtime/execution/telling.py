@@ -9,9 +9,9 @@ _WORDS = 2000
 _OURS = str(Path(__file__).parent)
 
 
-def told(error: BaseException) -> str:
+def told(error: BaseException, besides: str = "") -> str:
     """Class and words of the error first, then the traceback: its end, if it is long. Never raises."""
-    first = clean(f"{type(error).__name__}: {_words(error)}".rstrip(": "))[:_WORDS]
+    first = clean(f"{type(error).__name__}: {_words(error)}".rstrip(": "))[:_WORDS] + besides
     try:
         trace = clean("".join(traceback.format_exception(type(error), error, _theirs(error.__traceback__))))
     except BaseException as broken:  # an error whose own words raise

@@ -135,6 +135,35 @@ def test_a_timeout_is_told_with_the_place_where_the_handler_was(loop: str) -> No
 
 
 @loops
+def test_an_error_that_a_handler_makes_of_its_timeout_is_told_with_it(loop: str) -> None:
+    async def wraps() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            raise ConnectionError("cannot roll back")
+
+    with Stage(handler(wraps, timeout="30ms"), loop=loop) as stage:
+        (how,) = stage.run(job("wraps"))
+    first = str(how.error).partition("\n")[0]
+    assert (how.ending, first) == ("fail", "ConnectionError: cannot roll back (it did not end within 0.03 s)")
+
+
+@loops
+def test_no_more_run_at_once_than_there_are_slots(loop: str) -> None:
+    now, most = [0], [0]
+
+    async def counts() -> None:
+        now[0] += 1
+        most[0] = max(most[0], now[0])
+        await anyio.sleep(0.001)
+        now[0] -= 1
+
+    with Stage(handler(counts), loop=loop, concurrency=7) as stage:
+        assert stage.run(*[job("counts") for _ in range(100)]) == [How()] * 100
+    assert most == [7]
+
+
+@loops
 def test_a_system_without_threads_to_spare_costs_speed_and_no_job(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def blocks() -> None: ...
 
