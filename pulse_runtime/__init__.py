@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pulse_runtime.client import aenqueue, aenqueue_many, enqueue, enqueue_many
     from pulse_runtime.context import Context
     from pulse_runtime.errors import ConfigError, DatabaseSilent, NoDatabase, PulseError
-    from pulse_runtime.handlers import BadHandler, Handler, job
+    from pulse_runtime.handlers import Handler, job
     from pulse_runtime.job_errors import (
         ChangeUnsure,
         EnqueueUnsure,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from pulse_runtime.records import Delivery, JobRecord, Progress, Status
     from pulse_runtime.retry_policy import BadRetry, Retry
+    from pulse_runtime.signatures import BadHandler
     from pulse_runtime.verdicts import Cancel, Fail, Snooze
 
 __all__ = [
@@ -97,7 +98,7 @@ _HOMES = {
     "client": ("aenqueue", "aenqueue_many", "enqueue", "enqueue_many"),
     "context": ("Context",),
     "errors": ("ConfigError", "DatabaseSilent", "NoDatabase", "PulseError"),
-    "handlers": ("BadHandler", "Handler", "job"),
+    "handlers": ("Handler", "job"),
     "job_errors": (
         "ChangeUnsure",
         "EnqueueUnsure",
@@ -129,6 +130,7 @@ _HOMES = {
     ),
     "records": ("Delivery", "JobRecord", "Progress", "Status"),
     "retry_policy": ("BadRetry", "Retry"),
+    "signatures": ("BadHandler",),
     "verdicts": ("Cancel", "Fail", "Snooze"),
 }
 

@@ -16,7 +16,7 @@ class BadDuration(PulseError, ValueError):  # noqa: N818
     exit_code = 2
 
     def __init__(self, text: str, problem: str) -> None:
-        super().__init__(f"{text!r} is not a duration: {problem}. Write for example 250ms, 10s, 5m or 1h30m")
+        super().__init__(f"{text!r} is not a duration: {problem}; write for example 250ms, 10s, 5m or 1h30m")
         self.text = text
         self.problem = problem
 
@@ -59,5 +59,5 @@ def _why_not(compact: str) -> str:
     if compact.startswith("-"):
         return "it is negative"
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", compact):
-        return f"it has no unit; did you mean {compact}s?"
+        return f"it has no unit (did you mean {compact}s?)"
     return "it should be numbers, each with a unit of d, h, m, s or ms"

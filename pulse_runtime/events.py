@@ -92,6 +92,7 @@ EVENTS = {
     "claim released": "nobody held it, so it was given back",
     "report refused": "a report could not be stored; its jobs fail",
     "job failed": "a handler raised, or a job could not be run",
+    "kind unknown": "no handler here is for it: its jobs are put off, and wait for a runtime that has one",
     "audit finding": "something exists that must not: `pulse-runtime db audit` lists it",
     "audited": "the nightly audit is done; no findings are expected",
     "schedule declared": "what is stored was changed to what the code declares",

@@ -2,30 +2,22 @@
 
 import functools
 import inspect
-import typing
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 import msgspec
 
 from pulse_runtime.context import Context
-from pulse_runtime.errors import PulseError
-from pulse_runtime.job_spec import Job
+from pulse_runtime.job_spec import Job, check
 from pulse_runtime.job_values import BadJob, plain
 from pulse_runtime.retry_policy import Duration, Retry
+from pulse_runtime.signatures import BadHandler, place_of, signature_of, struct_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-class BadHandler(PulseError, TypeError):  # noqa: N818
-    """A function that cannot be a handler, or a kind that is taken. The message says what to change."""
-
-    exit_code = 78
-
-
-class HandlerOptions(typing.TypedDict, total=False):
+class HandlerOptions(TypedDict, total=False):
     """What a handler says of its jobs; `enqueue` can say otherwise for one job."""
 
     queue: str
@@ -45,7 +37,11 @@ class Handler(Generic[P, R]):
         self.function = function
         self.kind = kind
         self.options = options
-        self.takes_context, self._signature = _signature_of(function)
+        self.takes_context, self._signature = signature_of(function)
+        try:
+            check(Job(kind, **options))  # here, and not by each of its jobs
+        except BadJob as error:
+            raise BadHandler(f"{place_of(function)}: @job({error.field}=…): {error.problem}") from None
 
     def __call__(self, *args: Any, **kwargs: Any) -> R:
         return self.function(*args, **kwargs)
@@ -73,13 +69,7 @@ class Handler(Generic[P, R]):
     @functools.cached_property
     def arguments(self) -> type[msgspec.Struct]:
         """The parameters as a Struct. Made when first needed: annotations may name what is defined later."""
-        hints = typing.get_type_hints(self.function, include_extras=True)
-        fields: list[Any] = []
-        for name, parameter in self._signature.parameters.items():
-            annotation = hints.get(name, Any)
-            has_default = parameter.default is not inspect.Parameter.empty
-            fields.append((name, annotation, _default(parameter.default)) if has_default else (name, annotation))
-        return msgspec.defstruct(f"{self.kind}_arguments", fields, kw_only=True, forbid_unknown_fields=True)
+        return struct_of(f"{self.kind}_arguments", self.function, self._signature)
 
 
 class Registry:
@@ -91,10 +81,10 @@ class Registry:
     def add(self, handler: Handler[..., Any]) -> None:
         """Refuses a kind that another function has; the same function again (a reloaded module) replaces itself."""
         other = self._handlers.get(handler.kind)
-        if other is not None and _place(other.function) != _place(handler.function):
+        if other is not None and place_of(other.function) != place_of(handler.function):
             raise BadHandler(
-                f"the kind {handler.kind!r} is that of {_place(other.function)} already, so {_place(handler.function)} "
-                "needs another: @job(kind=…)"
+                f"the kind {handler.kind!r} is that of {place_of(other.function)} already, so "
+                f"{place_of(handler.function)} needs another: @job(kind=…)"
             )
         self._handlers[handler.kind] = handler
 
@@ -120,7 +110,10 @@ class _Decorator:
     @overload
     def __call__(self, function: Callable[P, R]) -> Handler[P, R]: ...
     def __call__(self, function: Callable[..., R]) -> Handler[..., R]:
-        handler: Handler[..., R] = Handler(function, self._kind or function.__name__, self._options)
+        kind = self._kind or getattr(function, "__name__", None)
+        if kind is None:
+            raise BadHandler(f"{place_of(function)} has no name to be its kind: @job(kind=…)")
+        handler: Handler[..., R] = Handler(function, kind, self._options)
         registry.add(handler)
         return handler
 
@@ -138,33 +131,3 @@ def job(function: Any = None, /, *, kind: str | None = None, **options: Unpack[H
         raise BadHandler(f"@job has no option {min(unknown)!r}; it has {', '.join(HandlerOptions.__annotations__)}")
     decorator = _Decorator(kind, options)
     return decorator if function is None else decorator(function)
-
-
-def _signature_of(function: Callable[..., Any]) -> tuple[bool, inspect.Signature]:
-    """Whether it wants a Context, and the parameters that are the job's."""
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise BadHandler(f"{_place(function)} is a generator: nobody would run it. Return instead of yielding")
-    signature = inspect.signature(function)
-    parameters = list(signature.parameters.values())
-    takes_context = bool(parameters) and _is_context(parameters[0].annotation)
-    mine = parameters[1:] if takes_context else parameters
-    for parameter in mine:
-        if parameter.kind not in _NAMED:
-            raise BadHandler(
-                f"{_place(function)}: the parameter {parameter} has no name to send. Use named parameters only"
-            )
-    return takes_context, signature.replace(parameters=mine)
-
-
-def _is_context(annotation: Any) -> bool:
-    """Also as text, which annotations are under `from __future__ import annotations`."""
-    return annotation is Context or (isinstance(annotation, str) and annotation.rpartition(".")[2] == "Context")
-
-
-def _default(value: Any) -> Any:
-    """Defaults that can change are made anew: msgspec refuses to share them."""
-    return msgspec.field(default_factory=lambda: value) if isinstance(value, list | dict | set | bytearray) else value
-
-
-def _place(function: Callable[..., Any]) -> str:
-    return f"{function.__module__}.{function.__qualname__}"

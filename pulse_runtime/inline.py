@@ -5,8 +5,9 @@ import difflib
 import inspect
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -18,6 +19,8 @@ from pulse_runtime.execution.known import Known
 from pulse_runtime.handlers import Handler, registry
 from pulse_runtime.ids import uuid7
 from pulse_runtime.job_spec import Job
+
+Say = Callable[[float, float | None, str | None], None]
 
 
 class UnknownKind(PulseError):  # noqa: N818
@@ -61,15 +64,18 @@ def arguments(handler: Handler[..., Any], given: Mapping[str, Any], words: Mappi
     return msgspec.structs.asdict(msgspec.convert({**given, **read}, handler.arguments, strict=False))
 
 
-def run(handler: Handler[..., Any], given: Mapping[str, Any], *, loop: str = "uvloop") -> Ran:
-    """Call it. Whatever it raises is in the answer, except Ctrl-C."""
-    context = Context(uuid7(), handler.kind)
+def run(handler: Handler[..., Any], given: Mapping[str, Any], *, loop: str = "uvloop", say: Say | None = None) -> Ran:
+    """Call it. Whatever it raises is in the answer, except Ctrl-C. `say` hears of its progress."""
+    known = Known(handler)
+    context = _context(known, say)
     before = (context,) if handler.takes_context else ()
     result, error = None, None
     began = time.perf_counter()
     try:
-        if Known(handler).blocks:
+        if known.blocks:
             result = handler.function(*before, **given)
+            if inspect.isawaitable(result):  # a decorator hides that it is async
+                result = _loop(loop)(partial(_wait_for, result))
         else:
             result = _loop(loop)(lambda: handler.function(*before, **given))
     except KeyboardInterrupt:
@@ -77,6 +83,19 @@ def run(handler: Handler[..., Any], given: Mapping[str, Any], *, loop: str = "uv
     except BaseException as raised:
         error = raised
     return Ran(time.perf_counter() - began, result, error, context.enqueued)
+
+
+def _context(known: Known, say: Say | None) -> Context:
+    """As an executor would make it for the first attempt of a job that brings no options."""
+    said = known.handler.options
+    attempts = said.get("max_attempts") or (known.retry.attempts if known.retry else 25)
+    queue = said.get("queue") or "default"
+    kind, timeout_s = known.handler.kind, known.timeout_s
+    return Context(uuid7(), kind, queue=queue, max_attempts=attempts, timeout_s=timeout_s, say=say)
+
+
+async def _wait_for(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
 
 
 def told(handler: Handler[..., Any], error: BaseException) -> str:
@@ -112,10 +131,10 @@ def _loop(name: str) -> Callable[[Callable[[], Any]], Any]:
         import trio
 
         return trio.run
-    import uvloop
+    from pulse_runtime.execution.asyncio_shell import loop_factory
 
     def run_in_asyncio(call: Callable[[], Any]) -> Any:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
             return runner.run(call())
 
     return run_in_asyncio

@@ -6,6 +6,8 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+import msgspec
+
 from pulse_runtime.errors import ConfigError
 from pulse_runtime.handlers import Handler, registry
 
@@ -23,6 +25,8 @@ def load(names: Sequence[str]) -> None:
             raise ConfigError(f"cannot import {name}:\n{_short(error)}", source="--handlers") from error
         if attribute:
             _take(name, getattr(found, attribute, None))
+    for kind in registry:
+        _compile(kind)
 
 
 def _take(name: str, found: object) -> None:
@@ -33,6 +37,18 @@ def _take(name: str, found: object) -> None:
         raise ConfigError(problem, source="--handlers")
     if registry.get(found.kind) is not found:
         registry.add(found)
+
+
+def _compile(kind: str) -> None:
+    """Now, or each of its jobs would fail for it."""
+    handler = registry.get(kind)
+    assert handler is not None  # noqa: S101
+    try:
+        msgspec.json.Decoder(handler.arguments)
+    except Exception as error:
+        hint = ". Import it at run time, not for type checkers alone" if isinstance(error, NameError) else ""
+        problem = f"the arguments of {handler.describes()} in {handler.function.__module__} cannot be read: "
+        raise ConfigError(f"{problem}{type(error).__name__}: {error}{hint}", source="--handlers") from error
 
 
 def _short(error: BaseException) -> str:

@@ -68,7 +68,7 @@ def _executor(settings: RuntimeSettings, stage: int) -> Child:
         killed_with_us=True,
         leads_group=True,
         oom_score_adj=500,
-        box_bytes=black_box.SIZE,
+        box_bytes=black_box.size_for(settings.concurrency),
         overdue=Overdue(settings.cleanup_s, settings.hard_memory),
         mourners=topology.MOURNERS,
     )

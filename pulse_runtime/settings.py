@@ -9,6 +9,10 @@ from pulse_runtime.errors import ConfigError
 LOOPS = ("uvloop", "trio")
 LEAST_BEAT_S = 0.01
 """Each is a transaction."""
+LEAST_MEMORY = 64 << 20
+"""Executors with less would be replaced before they had run anything."""
+MOST_CONCURRENCY = 10_000
+"""A black box has a kibibyte for each, and travels whole when its executor has died."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,17 +75,8 @@ def check(settings: RuntimeSettings) -> None:
         raise ConfigError(f"there is no loop {settings.loop!r}; it is one of {', '.join(LOOPS)}", source="--loop")
     if settings.loop == "trio" and importlib.util.find_spec("trio") is None:
         raise ConfigError("trio is not installed. Install pulse-runtime[trio]", source="--loop")
-    if settings.max_jobs is not None and settings.max_jobs < 1:
-        raise ConfigError(f"it must be at least 1, and is {settings.max_jobs}", source="--max-jobs")
-    soft, hard = settings.max_memory, settings.hard_memory
-    if soft is not None and hard is not None and hard <= soft:
-        raise ConfigError(
-            f"it must be more than --max-memory, which lets jobs finish first: {hard} is not more than {soft}",
-            source="--hard-memory",
-        )
-    for flag, value in (("--executors", settings.executors), ("--concurrency", settings.concurrency)):
-        if value < 1:
-            raise ConfigError(f"it must be at least 1, and is {value}", source=flag)
+    _check_handlers(settings.handlers)
+    _check_executors(settings)
     if (settings.shards is None) != (settings.shard is None):
         raise ConfigError("--shards and --shard go together: --shards 4 --shard 0", source="--shards")
     if settings.shards is not None and not 0 <= (settings.shard or 0) < settings.shards:
@@ -102,6 +97,34 @@ def _check_beats(settings: RuntimeSettings) -> None:
             "Lower --beat or raise --lease",
             source="--beat",
         )
+
+
+def _check_handlers(names: tuple[str, ...]) -> None:
+    for name in names:
+        if not name.strip():
+            raise ConfigError("it is empty; name a module, for example myapp.jobs", source="--handlers")
+        if "/" in name or name.endswith(".py"):
+            module = name.removesuffix(".py").strip("./").replace("/", ".")
+            raise ConfigError(f"{name} is a file; name a module, perhaps {module}", source="--handlers")
+
+
+def _check_executors(settings: RuntimeSettings) -> None:
+    if settings.max_jobs is not None and settings.max_jobs < 1:
+        raise ConfigError(f"it must be at least 1, and is {settings.max_jobs}", source="--max-jobs")
+    soft, hard = settings.max_memory, settings.hard_memory
+    for flag, size in (("--max-memory", soft), ("--hard-memory", hard)):
+        if size is not None and size < LEAST_MEMORY:
+            problem = f"it must be at least {LEAST_MEMORY >> 20}MiB, and is {size} bytes: an executor has 40MiB at rest"
+            raise ConfigError(problem, source=flag)
+    if soft is not None and hard is not None and hard <= soft:
+        problem = f"{hard >> 20}MiB is not more than --max-memory, {soft >> 20}MiB, which lets jobs finish first"
+        raise ConfigError(problem, source="--hard-memory")
+    for flag, value in (("--executors", settings.executors), ("--concurrency", settings.concurrency)):
+        if value < 1:
+            raise ConfigError(f"it must be at least 1, and is {value}", source=flag)
+    if settings.concurrency > MOST_CONCURRENCY:
+        problem = f"it is at most {MOST_CONCURRENCY}, and is {settings.concurrency}: raise --executors instead"
+        raise ConfigError(problem, source="--concurrency")
 
 
 def parse_queues(text: str) -> tuple[tuple[str, int], ...]:

@@ -70,6 +70,17 @@ class How:
     follow_ups: list[Any] = field(default_factory=list)
 
 
+class Heard(Log):
+    """Keeps what is said."""
+
+    def __init__(self, actor: str, *, quiet: bool) -> None:
+        super().__init__(actor, quiet=quiet)
+        self.lines: list[dict[str, Any]] = []
+
+    def __call__(self, event: str, **fields: Any) -> None:
+        self.lines.append({"event": event, **fields})
+
+
 class Stage:
     """`with Stage(handler(f), loop="trio") as stage: stage.run(job("f"))`"""
 
@@ -87,6 +98,7 @@ class Stage:
         self.kills: list[Kill] = []
         self.progress: list[Progress] = []
         self.settling = True
+        self.beats = 0
         self.over = threading.Event()
         self.broken: Exception | None = None
 
@@ -96,7 +108,7 @@ class Stage:
         self._wires = {
             kind: Wire(sock, incoming=types) for (kind, types), sock in zip(_PEERS.items(), ours[1:], strict=True)
         }
-        self.box = mmap.mmap(-1, black_box.SIZE)
+        self.box = mmap.mmap(-1, black_box.size_for(self._settings.concurrency))
         wires = {Peer(kind, 1): (1, sock) for kind, sock in zip(_PEERS, theirs[1:], strict=True)}
         seat = Seat(peer=ME, incarnation=3, control=theirs[0], wires=wires, box=self.box)
         self._thread = threading.Thread(target=self._drive, args=(seat,), name="executor")
@@ -114,7 +126,8 @@ class Stage:
     def _drive(self, seat: Seat) -> None:
         hub = Hub(seat, incoming("executor"))
         hello = Hello(0, 4321, "1", list(self._registry))
-        log = Log("executor-1", quiet=True)
+        log = Heard("executor-1", quiet=True)
+        self._lines = log.lines
         box = BlackBox(seat.box)  # type: ignore[arg-type]
 
         def kill_me(why: str) -> None:
@@ -159,6 +172,10 @@ class Stage:
     def say(self, kind: str, message: Message) -> None:
         self._wires[kind].send(message)
 
+    def said(self, event: str) -> list[dict[str, Any]]:
+        """Lines of its log."""
+        return [line for line in self._lines if line["event"] == event]
+
     def states(self, claim: int) -> bytes:
         """Of the jobs of a claim, as the black box has them."""
         found = black_box.read(self.box[:]).claims
@@ -184,6 +201,8 @@ class Stage:
     def _heard(self, message: Any) -> None:
         if isinstance(message, Hello):
             self.say("claimer", Registered(7))
+        elif isinstance(message, Beat):
+            self.beats += 1
         elif isinstance(message, Demand):
             self.demands.append(message)
         elif isinstance(message, Kill):

@@ -97,7 +97,7 @@ async def _run(world: World) -> float:
     registry.add(Handler(noop, "noop", {}))
     world.over = over.set
     shell = AsyncioShell(asyncio.get_running_loop())
-    settings, box = RuntimeSettings(dsn="", name="alone"), BlackBox(mmap.mmap(-1, black_box.SIZE))
+    settings, box = RuntimeSettings(dsn="", name="alone"), BlackBox(mmap.mmap(-1, black_box.size_for(100)))
     hello, log = Hello(0, os.getpid(), "", ["noop"]), Log("executor-1", quiet=True)
     executor = Executor(world, shell, box, Runner(registry), hello, settings, log, kill_me=print)
     began = time.process_time()

@@ -1,16 +1,21 @@
 """`pulse-loadgen drain`, `steady`, `depth`."""
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+
+from pulse_runtime.cli.options import DURATION
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SHARED = (
     click.option("--dsn", metavar="DSN", help="Where Postgres is. Default: as for pulse-runtime."),
     click.option("--here", is_flag=True, help="Use the DSN's database itself, not a new one beside it."),
-    click.option("--work", default="0ms", metavar="DURATION", help="How long each handler waits."),
+    click.option(
+        "--work", "work_s", default="0ms", type=DURATION, metavar="DURATION", help="How long each handler waits."
+    ),
     click.option("--threads", is_flag=True, help="Plain functions, each in a thread, instead of coroutines."),
     click.option("--executors", default=2, metavar="N", type=click.IntRange(1), help="As for pulse-runtime."),
     click.option("--concurrency", default=100, metavar="N", type=click.IntRange(1), help="As for pulse-runtime."),
@@ -44,9 +49,9 @@ def drain(jobs: int, **shared: Any) -> int:
 
 @click.command(context_settings={"show_default": True})
 @click.option("--rate", default=50.0, type=click.FloatRange(0.1), metavar="R", help="Jobs per second.")
-@click.option("--for", "duration", default="10s", metavar="DURATION", help="How long they come.")
+@click.option("--for", "for_s", default="10s", type=DURATION, metavar="DURATION", help="How long they come.")
 @_shared
-def steady(rate: float, duration: str, **shared: Any) -> int:
+def steady(rate: float, for_s: float, **shared: Any) -> int:
     """Jobs come at a rate; how long does each wait?
 
     Measured from the moment its producer knew that it was committed, to its handler's start and to its outcome.
@@ -56,15 +61,15 @@ def steady(rate: float, duration: str, **shared: Any) -> int:
       pulse-loadgen steady --rate 50 --for 30s
       pulse-loadgen steady --rate 1000 --for 1m --work 10ms --json steady.json
     """
-    return _run("steady", shared, rate=rate, duration=duration)
+    return _run("steady", shared, rate=rate, for_s=for_s)
 
 
 @click.command(context_settings={"show_default": True})
 @click.option("--jobs", default=1_000_000, type=click.IntRange(10), metavar="N", help="How deep the backlog is.")
 @click.option("--rate", default=0.0, type=click.FloatRange(0.0), metavar="R", help="Jobs per second that come besides.")
-@click.option("--for", "duration", default="10s", metavar="DURATION", help="How long those come.")
+@click.option("--for", "for_s", default="10s", type=DURATION, metavar="DURATION", help="How long those come.")
 @_shared
-def depth(jobs: int, rate: float, duration: str, **shared: Any) -> int:
+def depth(jobs: int, rate: float, for_s: float, **shared: Any) -> int:
     """Does it matter how many jobs wait? Works off a deep backlog and tells the rate of each tenth of it.
 
     \b
@@ -72,15 +77,18 @@ def depth(jobs: int, rate: float, duration: str, **shared: Any) -> int:
       pulse-loadgen depth
       pulse-loadgen depth --jobs 200000 --rate 1000 --for 5s
     """
-    return _run("depth", shared, backlog=jobs, rate=rate, duration=duration)
+    return _run("depth", shared, backlog=jobs, rate=rate, for_s=for_s)
 
 
-def _run(scenario: str, shared: dict[str, Any], *, duration: str = "0s", **plan: Any) -> int:
+def _run(scenario: str, shared: dict[str, Any], **plan: Any) -> int:
     """Exit code 0 when every job was done once, 6 when one was lost or done twice."""
     from pulse_loadgen.edge import measured
     from pulse_loadgen.plan import Plan
-    from pulse_runtime.durations import parse_s
 
-    dsn, here, file, work = (shared.pop(name) for name in ("dsn", "here", "file", "work"))
-    made = Plan(scenario=scenario, for_s=parse_s(duration), work_ms=parse_s(work) * 1000, **plan, **shared)
+    dsn, here, file, work_s = (shared.pop(name) for name in ("dsn", "here", "file", "work_s"))
+    made = Plan(scenario=scenario, work_ms=work_s * 1000, **plan, **shared)
+    if not math.isfinite(made.rate):
+        raise click.UsageError(f"--rate must be a number of jobs per second, not {made.rate}")
+    if not made.jobs:
+        raise click.UsageError("--rate and --for make less than one job. Raise either")
     return measured(made, dsn, here=here, file=file)

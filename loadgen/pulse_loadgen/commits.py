@@ -10,15 +10,17 @@ from uuid import uuid4
 
 import click
 
+from pulse_runtime.cli.options import DURATION
+
 if TYPE_CHECKING:
     from pulse_runtime.store.connect import Connection
 
 
 @click.command()
 @click.option("--dsn", metavar="DSN", help="Where Postgres is. Default: as for pulse-runtime.")
-@click.option("--for", "duration", default="5s", metavar="DURATION", show_default=True, help="How long.")
+@click.option("--for", "for_s", default="5s", type=DURATION, metavar="DURATION", show_default=True, help="How long.")
 @click.option("--json", "file", type=click.Path(dir_okay=False, writable=True), help="Write the result to this file.")
-def commits(dsn: str | None, duration: str, file: str | None) -> None:
+def commits(dsn: str | None, for_s: float, file: str | None) -> None:
     """Measure durable commits per second by one client: the floor that any queue on this database stands on.
 
     Nothing is left behind: the rows go into a table that is dropped at the end.
@@ -27,9 +29,10 @@ def commits(dsn: str | None, duration: str, file: str | None) -> None:
     Example:
       pulse-loadgen commits --for 5s
     """
-    from pulse_runtime.durations import parse_s
+    from pulse_loadgen.edge import refuse_unwritable
 
-    measure(dsn, for_s=parse_s(duration), file=file)
+    refuse_unwritable(file)
+    measure(dsn, for_s=for_s, file=file)
 
 
 def measure(dsn: str | None, *, for_s: float, file: str | None) -> None:

@@ -18,7 +18,7 @@ PROBLEMS_FOUND = 6
 
 def measured(plan: Plan, dsn: str | None, *, here: bool, file: str | None) -> int:
     """Measure, write, print; the exit code."""
-    _refuse_unwritable(file)
+    refuse_unwritable(file)
     signal.signal(signal.SIGTERM, _interrupt)
     with place(dsn, here=here) as found:
         result = run(plan, found)
@@ -35,7 +35,7 @@ def _code(result: dict[str, Any]) -> int:
     return PROBLEMS_FOUND
 
 
-def _refuse_unwritable(file: str | None) -> None:
+def refuse_unwritable(file: str | None) -> None:
     """Now, not after minutes of measuring."""
     if file not in (None, "-") and not os.access(folder := Path(str(file)).absolute().parent, os.W_OK | os.X_OK):
         raise click.UsageError(f"--json: cannot write into {folder}; does it exist?")

@@ -44,6 +44,8 @@ one hundred, here and in the database. When nobody runs any more it is reported 
 SUSPECT_S = 5.0
 """A suspect runs alone, and those that run may do so for hours: after so long it goes to an executor that is free
 sooner, with those that waited behind it."""
+MOST_UNKNOWN = 100
+"""Kinds that are told of, each once: they are what anyone enqueues."""
 LAST_S = 1.0
 """Of the grace: in which handlers that are still at it are cancelled, so that they can clean up."""
 
@@ -96,6 +98,7 @@ class Executor:
         self._retiring: str | None = None
         self._leaving: float | None = None
         self._interrupt_at: float | None = None
+        self._unknown: set[str] = set()
         self._beat_at = 0.0
         self._beaten = clock()
         self.done = False
@@ -247,6 +250,9 @@ class Executor:
         if outcome.ending in ("fail", "dead"):
             first = (outcome.error or "").partition("\n")[0]
             self._log("job failed", job=delivery.id, kind=delivery.kind, attempt=delivery.attempt, why=first)
+        elif outcome.ending == "put_off" and delivery.kind not in self._unknown and len(self._unknown) < MOST_UNKNOWN:
+            self._unknown.add(delivery.kind)
+            self._log("kind unknown", kind=delivery.kind, job=delivery.id, why=outcome.error)
 
     def _turn_soon(self) -> None:
         """Once everything that can has run: fill the slots that are free, report, ask for more."""

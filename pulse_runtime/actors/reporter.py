@@ -12,10 +12,10 @@ from pulse_runtime.actors.loop import Office
 from pulse_runtime.actors.upkeep import Upkeep
 from pulse_runtime.events import Log
 from pulse_runtime.execution.burial import burial_of, plain_burial_of
+from pulse_runtime.execution.refused import milder_than, parts_of
 from pulse_runtime.histogram import Histogram
 from pulse_runtime.messages import (
     Audit,
-    Ending,
     Extend,
     Fire,
     Fired,
@@ -49,6 +49,13 @@ LOST_BEATS = 3.5
 """Longer than a claimer takes to deliver (claimer.FRESH_BEATS), and executor and heartbeat take to say so."""
 
 
+@dataclass
+class Divided:
+    """A report that is stored in parts: its executor is told when all are."""
+
+    left: int
+
+
 @dataclass(frozen=True)
 class Waiting:
     """A report, and whose it is."""
@@ -56,6 +63,7 @@ class Waiting:
     peer: Peer
     incarnation: int
     report: Report
+    divided: Divided | None = None
 
     @property
     def size(self) -> int:
@@ -190,17 +198,25 @@ class Reporter:
         sent, self._sent = self._sent, []
         numbers: dict[tuple[Peer, int], list[int]] = {}
         for each in sent:
+            if each.divided is not None:
+                each.divided.left -= 1
+                if each.divided.left:
+                    continue
             numbers.setdefault((each.peer, each.incarnation), []).append(each.report.number)
         for (peer, incarnation), settled in numbers.items():
             if self._office.peers.get(peer) == incarnation:
                 self._office.send(peer, Settled(settled))
 
     def _refused(self, refusal: RefusalError) -> None:
-        """One bad report does not sink the others: each by itself, and the bad one's jobs fail with the reason."""
+        """One bad job does not sink the others: each report by itself, then its parts; the bad one fails."""
         sent, self._sent = self._sent, []
+        if len(sent) == 1 and sent[0].divided is None:
+            parts = parts_of(sent[0].report)
+            divided = Divided(len(parts))
+            sent = [replace(sent[0], report=each, divided=divided) for each in parts] or sent
         if len(sent) > 1:
             self._reports.extendleft(reversed(sent))
-            self._one_by_one = len(sent)
+            self._one_by_one += len(sent)
             return
         bad = sent[0]
         if refusal.state == KEY_HELD:
@@ -367,32 +383,3 @@ class Reporter:
             reports = len(self._reports) + len(self._sent) + len(self._later)
             self._log("unflushed", reports=reports, deaths=len(self._deaths))
             self.done = UNFLUSHED
-
-
-def milder_than(report: Report, why: str) -> Report | None:
-    """What to store in the place of a report that was refused: failures; then failures in words that every encoding
-    has; then nothing."""
-    if report.mask or report.results or any(each.follow_ups for each in report.endings):
-        return as_failures(report, why)
-    endings = [
-        Ending(
-            each.position,
-            each.ending,
-            each.delay_ms,
-            (each.error or "").encode("ascii", "backslashreplace").decode(),
-            0,
-        )
-        for each in report.endings
-    ]
-    plain = Report(report.number, report.claim, report.token, "", "", endings)
-    return None if plain == report else plain
-
-
-def as_failures(report: Report, why: str) -> Report:
-    """The same jobs, failed: what they wanted to store cannot be."""
-    error = f"its outcome could not be stored: {why}"
-    failed = [Ending(position, "fail", None, error, 0) for position, bit in enumerate(report.mask) if bit == "1"]
-    ended = [
-        Ending(each.position, "fail", None, error, each.took_us) if each.follow_ups else each for each in report.endings
-    ]
-    return Report(report.number, report.claim, report.token, "", "", [*ended, *failed])

@@ -2,12 +2,16 @@
 
 import click
 
+from pulse_runtime.cli.options import DURATION
+
 
 @click.command()
-@click.option("--for", "duration", metavar="DURATION", help="End after this long, e.g. 10s. Without it: until Ctrl-C.")
+@click.option(
+    "--for", "for_s", type=DURATION, metavar="DURATION", help="End after this long, e.g. 10s. Without it: until Ctrl-C."
+)
 @click.option("--migrate", is_flag=True, help="With --dsn: apply the migrations that the database lacks.")
 @click.pass_obj
-def demo(dsn: str | None, duration: str | None, migrate: bool) -> int:
+def demo(dsn: str | None, for_s: float | None, migrate: bool) -> int:
     """Show a runtime at work: an embedded Postgres, sample handlers and schedules, a live view.
 
     A shop sells ten times a second; each order commits with three jobs, some of which fail once and are retried. Two
@@ -23,7 +27,5 @@ def demo(dsn: str | None, duration: str | None, migrate: bool) -> int:
       PULSE_HOME=/tmp/pulse pulse-runtime demo
     """
     from pulse_runtime.demo import run
-    from pulse_runtime.durations import parse_s
 
-    for_s = None if duration is None else parse_s(duration)
     return run(dsn=dsn, for_s=for_s, migrate=migrate)

@@ -4,9 +4,11 @@ import sys
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pulse_runtime._version import __version__
 from pulse_runtime.cli.lazy import LazyGroup
+from pulse_runtime.cli.options import DURATION, SIZE
 from pulse_runtime.errors import PulseError
 
 _COMMANDS = {
@@ -55,15 +57,25 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 no database,
 @click.option("--concurrency", default=100, metavar="N", help="Jobs at once in each of them.")
 @click.option("--loop", default="uvloop", type=click.Choice(["uvloop", "trio"]), help="What runs async handlers.")
 @click.option("--name", metavar="NAME", help="Name of this runtime, one at a time. [default: the host's name and /1]")
-@click.option("--lease", default="30s", metavar="DURATION", help="How long a lost host keeps its jobs.")
-@click.option("--beat", default="5s", metavar="DURATION", help="How often executors prove that they live.")
-@click.option("--grace", default="25s", metavar="DURATION", help="How long running jobs may take after SIGTERM.")
+@click.option("--lease", default="30s", type=DURATION, metavar="DURATION", help="How long a lost host keeps its jobs.")
 @click.option(
-    "--cleanup", default="3s", metavar="DURATION", help="How long a handler may take to end after its timeout."
+    "--beat", default="5s", type=DURATION, metavar="DURATION", help="How often executors prove that they live."
+)
+@click.option(
+    "--grace", default="25s", type=DURATION, metavar="DURATION", help="How long running jobs may take after SIGTERM."
+)
+@click.option(
+    "--cleanup",
+    default="3s",
+    type=DURATION,
+    metavar="DURATION",
+    help="How long a handler may take to end after its timeout.",
 )
 @click.option("--max-jobs", type=int, metavar="N", help="Replace an executor that has run so many, when they are done.")
-@click.option("--max-memory", metavar="SIZE", help="Replace one that has grown to 512MiB, say, when its jobs are done.")
-@click.option("--hard-memory", metavar="SIZE", help="Kill one that has grown to so much.")
+@click.option(
+    "--max-memory", type=SIZE, metavar="SIZE", help="Replace one that has grown to 512MiB, say, when its jobs are done."
+)
+@click.option("--hard-memory", type=SIZE, metavar="SIZE", help="Kill one that has grown to so much.")
 @click.option(
     "--schedules",
     type=click.Choice(["sync", "strict"]),
@@ -92,13 +104,23 @@ def cli(context: click.Context, /, dsn: str | None, handlers: tuple[str, ...], *
         context.meta["handlers"] = handlers
         if handlers and context.invoked_subcommand != "run":
             raise click.UsageError(f"--handlers starts the runtime; {context.invoked_subcommand} is another command.")
+        _refuse_flags(context, flags)
         return 0
     if not handlers:
+        _refuse_flags(context, flags)
         click.echo(context.get_help())
         return 0
     from pulse_runtime.cli.run import Flags, start
 
     return start(Flags(dsn=dsn, handlers=handlers, **flags))
+
+
+def _refuse_flags(context: click.Context, flags: dict[str, Any]) -> None:
+    """Those that nobody would heed."""
+    for name in flags:
+        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            flag = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{flag} is for running jobs: that takes --handlers MODULE and no other command.")
 
 
 def main() -> None:

@@ -3,11 +3,11 @@
 import os
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
-from pulse_runtime.durations import parse_s
-from pulse_runtime.sizes import parse_bytes
+if TYPE_CHECKING:
+    from pulse_runtime.settings import RuntimeSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,13 +21,14 @@ class Flags:
     concurrency: int
     loop: str
     name: str | None
-    lease: str
-    beat: str
-    grace: str
-    cleanup: str
+    lease: float
+    """Seconds, as those that follow."""
+    beat: float
+    grace: float
+    cleanup: float
     max_jobs: int | None
-    max_memory: str | None
-    hard_memory: str | None
+    max_memory: int | None
+    hard_memory: int | None
     schedules: Literal["sync", "strict"]
     shards: int | None
     shard: int | None
@@ -40,41 +41,42 @@ class Flags:
 def start(flags: Flags) -> int:
     """Run until told to stop; an embedded Postgres is started if there is no DSN."""
     from pulse_runtime import config
+    from pulse_runtime.settings import check
 
-    settings = config.load(dsn=flags.dsn)
-    if settings.dsn.value is not None:
-        return _start(flags, settings.dsn.value, migrate=flags.migrate)
+    settings, found = _settings(flags), config.load(dsn=flags.dsn)
+    check(settings)  # before a server is started, or a database migrated, for what cannot work
+    if found.dsn.value is not None:
+        return _start(replace(settings, dsn=found.dsn.value), migrate=flags.migrate)
     from pulse_runtime.cli.database import started_server, talk
     from pulse_runtime.embedded import Server
 
-    server = Server(settings.home.value)
+    server = Server(found.home.value)
     dsn = started_server(server)
-    talk(f"no DSN was given: an embedded Postgres in {settings.home.value}")
+    talk(f"no DSN was given: an embedded Postgres in {found.home.value}")
     try:
-        return _start(flags, dsn, migrate=True)
+        return _start(replace(settings, dsn=dsn), migrate=True)
     finally:
         server.stop(wait_s=10.0)
 
 
-def _start(flags: Flags, dsn: str, *, migrate: bool) -> int:
-    from pulse_runtime import runtime
+def _settings(flags: Flags) -> "RuntimeSettings":
     from pulse_runtime.settings import RuntimeSettings, parse_queues
 
-    settings = RuntimeSettings(
-        dsn=dsn,
+    return RuntimeSettings(
+        dsn="",
         name=flags.name or f"{socket.gethostname()}/{os.environ.get('PULSE_NAME', '1')}",
         handlers=tuple(flags.handlers),
         queues=parse_queues(flags.queues),
         executors=flags.executors,
         concurrency=flags.concurrency,
         loop=flags.loop,
-        lease_s=parse_s(flags.lease),
-        beat_s=parse_s(flags.beat),
-        grace_s=parse_s(flags.grace),
-        cleanup_s=parse_s(flags.cleanup),
+        lease_s=flags.lease,
+        beat_s=flags.beat,
+        grace_s=flags.grace,
+        cleanup_s=flags.cleanup,
         max_jobs=flags.max_jobs,
-        max_memory=None if flags.max_memory is None else parse_bytes(flags.max_memory),
-        hard_memory=None if flags.hard_memory is None else parse_bytes(flags.hard_memory),
+        max_memory=flags.max_memory,
+        hard_memory=flags.hard_memory,
         schedules=flags.schedules,
         shards=flags.shards,
         shard=flags.shard,
@@ -82,8 +84,13 @@ def _start(flags: Flags, dsn: str, *, migrate: bool) -> int:
         reload=flags.reload,
         pretty={"json": False, "text": True}.get(flags.log),
     )
+
+
+def _start(settings: "RuntimeSettings", *, migrate: bool) -> int:
+    from pulse_runtime import runtime
+
     if migrate:
-        code = runtime.in_child(lambda: _migrate(dsn))
+        code = runtime.in_child(lambda: _migrate(settings.dsn))
         if code:
             return code
     return runtime.run(settings)

@@ -35,14 +35,20 @@ def run_job(
     modules = (*context.meta.get("handlers", ()), *handlers)
     if not modules:
         raise click.UsageError("Say where the handler is: --handlers MODULE.")
-    named, given = dict(_split(word) for word in words), _object(args)
+    named, given = _named(words), _object(args)
     load(modules)
     handler = inline.handler_of(kind)
     try:
         called = inline.arguments(handler, given, named)
     except msgspec.ValidationError as error:
         raise click.UsageError(f"{kind} does not take these arguments: {error}") from error
-    return _tell(handler, inline.run(handler, called, loop=loop))
+    return _tell(handler, inline.run(handler, called, loop=loop, say=_progressed))
+
+
+def _progressed(done: float, total: float | None, note: str | None) -> None:
+    from pulse_runtime.cli.database import talk
+
+    talk(f"progress: {done:g}{'' if total is None else f' of {total:g}'}{f', {note}' if note else ''}")
 
 
 def _tell(handler: Any, ran: Any) -> int:
@@ -61,14 +67,34 @@ def _tell(handler: Any, ran: Any) -> int:
         talk(inline.told(handler, ran.error).rstrip())
         talk(f"{handler.kind} failed after {ran.took_s * 1000:.0f} ms")
         return 1
-    if ran.result is not None:
-        try:
-            click.echo(msgspec.json.encode(ran.result))
-        except TypeError as error:
-            talk(f"{handler.kind} returned what cannot be kept as a result: {error}")
-            return 1
+    code = 0 if ran.result is None else _tell_result(handler, ran.result)
     talk(f"{handler.kind} took {ran.took_s * 1000:.0f} ms")
+    return code
+
+
+def _tell_result(handler: Any, result: object) -> int:
+    """One that cannot be kept is a failure if it is to be kept, and of no interest otherwise."""
+    from pulse_runtime.cli.database import talk
+    from pulse_runtime.execution.running import MOST_RESULT
+    from pulse_runtime.job_values import BadJob, encode_any
+
+    try:
+        click.echo(encode_any("result", result, most=MOST_RESULT))
+    except BadJob as error:
+        kept = bool(handler.options.get("keep_result"))
+        what = "failed: it returned what cannot be kept" if kept else "returned what cannot be shown, or kept"
+        talk(f"{handler.kind} {what}: {error}")
+        return int(kept)
     return 0
+
+
+def _named(words: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in map(_split, words):
+        if name in found:
+            raise click.UsageError(f"{name} is given twice. A list is written as JSON: {name}='[1, 2]'")
+        found[name] = value
+    return found
 
 
 def _split(word: str) -> tuple[str, str]:

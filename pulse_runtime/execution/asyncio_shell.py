@@ -14,7 +14,7 @@ from pulse_supervisor import Hub
 
 def drive(hub: Hub, begin: Begin, leave: Leave) -> None:
     """Until it is done; then `leave`, while what still runs does."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         loop = runner.get_loop()
         driving = loop.create_task(_drive(hub, begin, leave))
         while not driving.done():
@@ -41,6 +41,9 @@ class AsyncioShell:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._fresh = contextvars.copy_context()
+        """What every job begins with: nothing ever runs in it."""
+        self._ours = contextvars.copy_context()
+        """Callbacks run in it, and with them what people's policies and types set."""
         self._timer: asyncio.TimerHandle | None = None
         self._timed = float("inf")
         self._wake: Callable[[], None] = lambda: None
@@ -82,17 +85,17 @@ class AsyncioShell:
         return task
 
     def soon(self, callback: Callable[[], None]) -> None:
-        self._loop.call_soon(callback, context=self._fresh)
+        self._loop.call_soon(callback, context=self._ours)
 
     def call_from_thread(self, callback: Callable[[], None]) -> None:
-        self._loop.call_soon_threadsafe(callback, context=self._fresh)
+        self._loop.call_soon_threadsafe(callback, context=self._ours)
 
     def wake_at(self, moment: float) -> None:
         if moment < self._timed:
             if self._timer is not None:
                 self._timer.cancel()
             self._timed = moment
-            self._timer = self._loop.call_later(max(0.0, moment - time.monotonic()), self._wake, context=self._fresh)
+            self._timer = self._loop.call_later(max(0.0, moment - time.monotonic()), self._wake, context=self._ours)
 
 
 class _Task:
@@ -135,7 +138,8 @@ class _Task:
         return Interrupted().with_traceback(error.__traceback__) if self._canceled else error
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes uvloop's; None for asyncio's own."""
     try:
         import uvloop
     except ImportError:  # there is none for this platform

@@ -10,6 +10,7 @@ from pulse_runtime.execution.delivery import Delivery
 from pulse_runtime.execution.follow_ups import FollowUps
 from pulse_runtime.execution.known import Known
 from pulse_runtime.messages import Progress
+from pulse_runtime.retry_policy import LONGEST_S
 
 Wish = Literal["cancel", "timeout", "stop"]
 
@@ -57,7 +58,9 @@ class Attempt:
     def timeout_s(self) -> float | None:
         """What was said when it was enqueued, or else of its handler."""
         said = self.delivery.options.get("timeout_ms") if self.delivery.rare else None
-        return said / 1000 if isinstance(said, int | float) and said > 0 else self.known.timeout_s
+        if not isinstance(said, int | float) or said <= 0:
+            return self.known.timeout_s
+        return min(said, LONGEST_S * 1000) / 1000  # numbers in JSON have no bounds, those of clocks do
 
     @property
     def keeps_result(self) -> bool:

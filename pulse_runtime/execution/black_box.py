@@ -9,7 +9,9 @@ import uuid
 from dataclasses import dataclass
 from mmap import mmap
 
-ROWS = 256
+LEAST_ROWS = 256
+SPARE_ROWS = 128
+"""Besides one for each job that runs, which may be alone in its claim: for claims on their way, or not durable."""
 MOST_JOBS = 1024
 """In one claim: as many bytes has a row."""
 # Executor id; earliest deadline (monotonic), 0 for none; whether it ended by itself; pid.
@@ -17,7 +19,6 @@ _HEAD = struct.Struct("<Qd?xxxI")
 _HEAD_BYTES = 64
 _ROW = struct.Struct("<Q16sI")
 _ROW_BYTES = 32 + MOST_JOBS
-SIZE = _HEAD_BYTES + ROWS * _ROW_BYTES
 
 DELIVERED, RUNNING, SUCCEEDED, SUCCEEDED_WITH_MORE, ENDED, RUNNING_ALONE, OVERDUE = range(7)
 """Succeeded with more: with a result or follow-ups, which are in the report alone. Running alone: a suspect. Overdue:
@@ -28,12 +29,22 @@ PAST_DEADLINE = "a handler goes on although its time was up"
 """How the reason begins for which an executor is killed that does not end a handler in time."""
 
 
+def size_for(concurrency: int) -> int:
+    """Bytes of a box. What is never written costs no memory."""
+    return _HEAD_BYTES + max(LEAST_ROWS, concurrency + SPARE_ROWS) * _ROW_BYTES
+
+
+def _rows(memory: mmap | bytes | memoryview) -> range:
+    """Where each row begins."""
+    return range(_HEAD_BYTES, len(memory) - _ROW_BYTES + 1, _ROW_BYTES)
+
+
 class BlackBox:
     """The executor's side."""
 
     def __init__(self, memory: mmap) -> None:
         self._memory = memory
-        self._free = list(range(ROWS - 1, -1, -1))
+        self._free = list(reversed(_rows(memory)))
 
     def begin(self, pid: int) -> None:
         """Whose it is: the supervisor looks at its memory."""
@@ -58,8 +69,7 @@ class BlackBox:
 
     def open(self, claim: int, token: str, jobs: int) -> int:
         """A row for a claim, all of whose jobs are delivered. Returns where the states of its jobs begin."""
-        row = self._free.pop()
-        start = _HEAD_BYTES + row * _ROW_BYTES
+        start = self._free.pop()
         _ROW.pack_into(self._memory, start, 0, uuid.UUID(token).bytes, jobs)
         self._memory[start + 32 : start + 32 + jobs] = bytes(jobs)
         struct.pack_into("<Q", self._memory, start, claim)
@@ -71,8 +81,9 @@ class BlackBox:
 
     def close(self, states: int) -> None:
         """Everything about the claim is durable: forget it."""
-        struct.pack_into("<Q", self._memory, states - 32, 0)
-        self._free.append((states - 32 - _HEAD_BYTES) // _ROW_BYTES)
+        start = states - 32
+        struct.pack_into("<Q", self._memory, start, 0)
+        self._free.append(start)
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,7 @@ def read(memory: bytes | memoryview) -> Contents:
     """What it says. Whatever the dead has scribbled into it, reading it raises nothing."""
     executor, _, left, _ = _HEAD.unpack_from(memory, 0)
     found = []
-    for start in range(_HEAD_BYTES, _HEAD_BYTES + ROWS * _ROW_BYTES, _ROW_BYTES):
+    for start in _rows(memory):
         claim, token, jobs = _ROW.unpack_from(memory, start)
         if claim:
             states = bytes(memory[start + 32 : start + 32 + min(jobs, MOST_JOBS)])

@@ -47,7 +47,8 @@ class Age:
     def reached(self, *, ran: int) -> str | None:
         if self.most_jobs is not None and ran >= self.most_jobs:
             return f"it has run {ran} jobs"
-        if self.most_memory is not None and (size := rss_of(os.getpid())) > self.most_memory:
+        # One that is over it before it has run anything would be replaced for ever, and no job would ever run.
+        if self.most_memory is not None and ran and (size := rss_of(os.getpid())) > self.most_memory:
             return f"its memory has grown to {mib(size)}, over {mib(self.most_memory)}"
         return None
 

@@ -37,7 +37,7 @@ def _is_any(error: BaseException, names: Any) -> bool:
 def _delay_ms(policy: Retry, failures: int, error: BaseException) -> int | None:
     try:
         delay_s = policy.delay_s(failures, error)
-    except Exception:  # a policy that fails must not become the job's end
+    except BaseException:  # a policy that fails must not become the job's end, let alone its executor's
         return None
     if policy.compute is None:
         delay_s *= random.uniform(0.9, 1.1)  # noqa: S311 (so that not all come at once)

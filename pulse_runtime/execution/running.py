@@ -64,7 +64,10 @@ class Runner:
                 error = wrong
             else:
                 return Outcome(took_us, result=kept, follow_ups=follow_ups)
-        return _judge_error(attempt, _only(error), took_us, follow_ups)
+        try:
+            return _judge_error(attempt, _only(error), took_us, follow_ups)
+        except BaseException as wrong:  # verdicts, policies and the words of errors are people's code too
+            return Outcome(took_us, "fail", None, told(wrong))
 
 
 def _judge_error(attempt: Attempt, error: BaseException, took_us: int, follow_ups: Sequence[str]) -> Outcome:
@@ -72,12 +75,15 @@ def _judge_error(attempt: Attempt, error: BaseException, took_us: int, follow_up
         return _judge_verdict(error, took_us, follow_ups)
     if attempt.wish == "cancel":  # by whatever it ended: nobody wants it to be tried again
         return Outcome(took_us, "cancel", None, _reason(attempt.reason) or "canceled")
-    if isinstance(error, Interrupted):
-        if attempt.wish == "stop":
-            return Outcome(took_us, "lost", None, attempt.reason)
-        if attempt.wish == "timeout":
+    if attempt.wish == "stop":  # neither is it to blame for what it makes of being stopped
+        return Outcome(took_us, "lost", None, attempt.reason)
+    besides = ""
+    if attempt.wish == "timeout":
+        if isinstance(error, Interrupted):
             error = TimeoutError(attempt.reason).with_traceback(error.__traceback__)
-    return _failed(attempt.delivery, attempt.known, error, took_us, told(error))
+        else:  # what it made of that, or what came of it anyway
+            besides = f" ({attempt.reason})"
+    return _failed(attempt.delivery, attempt.known, error, took_us, told(error, besides))
 
 
 def _judge_verdict(verdict: Verdict, took_us: int, follow_ups: Sequence[str]) -> Outcome:

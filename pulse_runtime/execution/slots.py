@@ -156,9 +156,15 @@ class Slots:
             self._deadlines.add((held.claim, position), moment)
             self._shell.wake_at(moment)
         if begun.known.blocks:
-            self._threads.run(begun.call, partial(self._returned, running))
+            self._call(running)
         else:
             self._spawn(running, begun.start)
+
+    def _call(self, running: Running) -> None:
+        try:
+            self._threads.run(running.attempt.call, partial(self._returned, running))
+        except RuntimeError as error:  # the system gives us no thread
+            self._shell.soon(partial(self._ended, running, None, error))
 
     def _spawn(self, running: Running, start: Callable[[], Any]) -> None:
         try:

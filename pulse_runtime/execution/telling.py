@@ -9,12 +9,12 @@ _WORDS = 2000
 _OURS = str(Path(__file__).parent)
 
 
-def told(error: BaseException) -> str:
+def told(error: BaseException, besides: str = "") -> str:
     """Class and words of the error first, then the traceback: its end, if it is long. Never raises."""
-    first = clean(f"{type(error).__name__}: {_words(error)}".rstrip(": "))[:_WORDS]
+    first = clean(f"{type(error).__name__}: {_words(error)}".rstrip(": "))[:_WORDS] + besides
     try:
         trace = clean("".join(traceback.format_exception(type(error), error, _theirs(error.__traceback__))))
-    except Exception as broken:  # an error whose own words raise
+    except BaseException as broken:  # an error whose own words raise
         trace = f"(its traceback cannot be written: {type(broken).__name__})"
     left = MOST_ERROR - len(first) - 10
     return f"{first}\n\n{trace if len(trace) <= left else '…' + trace[-left:]}"
@@ -28,7 +28,7 @@ def clean(text: str) -> str:
 def _words(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:
+    except BaseException:
         return "(its words raise)"
 
 

@@ -25,16 +25,20 @@ class Threads:
         self._busy = 0
 
     def run(self, call: Callable[[], Any], ended: Ended) -> None:
-        """Call it in a thread, with context variables of its own; `ended` is told in the loop."""
-        self._busy += 1
-        if self._busy > self._started and self._started < self._most:
+        """Call it in a thread, with context variables of its own; `ended` is told in the loop.
+
+        Raises RuntimeError if there is no thread, and none to be had.
+        """
+        if self._busy >= self._started and self._started < self._most:
             self._start()
+        self._busy += 1
         self._work.put((call, ended))
 
     def _start(self) -> None:
+        """One more. Where the system gives no more, those that there are do the work, one after the other."""
         try:
             threading.Thread(target=self._serve, name=f"pulse {self._started + 1}", daemon=True).start()
-        except RuntimeError:  # the system has no more of them: those that are there take one job after the other
+        except RuntimeError:
             if not self._started:
                 raise
         else:

@@ -131,9 +131,14 @@ class _Task:
             return
         try:
             with self._scope:
-                result = await self._coroutine
-        except BaseException as raised:
+                try:
+                    result = await self._coroutine
+                except BaseException as raised:
+                    error = raised
+                    raise
+        except BaseException as raised:  # the same, or what it was besides a cancel
             error = raised
-        if self._scope.cancelled_caught:
-            error = Interrupted()
+        else:
+            if error is not None:
+                error = Interrupted().with_traceback(error.__traceback__)
         self._ended(result, error)

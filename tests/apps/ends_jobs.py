@@ -1,5 +1,6 @@
 """Handlers that end in every way that a handler can choose. On any loop, because they use anyio."""
 
+import sys
 import threading
 import time
 from typing import Any
@@ -60,11 +61,47 @@ async def picky() -> None:
 
 @job
 async def patient(ctx: Context) -> None:
-    """Wait until it is cancelled, and say so to someone."""
+    """Wait until it is cancelled, clean up, and try to say so to someone."""
     try:
         await anyio.sleep_forever()
     finally:
         ctx.enqueue("child", {"n": 40})
+        ctx.progress(1, note="cleaned up")
+
+
+@job
+async def exits() -> None:
+    """Try to end its process."""
+    sys.exit(0)
+
+
+@job
+def exits_in_a_thread() -> None:
+    """Try the same where it would end a thread."""
+    sys.exit(0)
+
+
+@job(keep_result=True)
+async def odd() -> object:
+    """Return what is no JSON."""
+    return object()
+
+
+@job(keep_result=True)
+async def large() -> str:
+    """Return 50 MB."""
+    return "x" * 50_000_000
+
+
+@job
+async def typed(n: int) -> None:
+    """Want a number."""
+
+
+@job(keep_result=True)
+async def calls_a_program() -> str:
+    """Run a program, and hear how it ends."""
+    return (await anyio.run_process(["echo", "hello"])).stdout.decode().strip()
 
 
 @job(timeout="0.2s", retry=Retry(attempts=1))

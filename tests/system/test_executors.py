@@ -8,6 +8,15 @@ from executor_kit import LOOPS
 from scene_kit import BOOT_S, Scene, said
 
 loops = pytest.mark.parametrize("loop", LOOPS)
+FAILING = {
+    "slow": "TimeoutError: it did not end within 0.2 s",
+    "exits": "SystemExit: 0",
+    "exits_in_a_thread": "SystemExit: 0",
+    "odd": "result: it cannot be written as JSON: object is unknown to it",
+    "large": "it has 50000002 bytes as JSON and may have 1048576",
+    "typed": "Expected `int`, got `str` - at `$.n`",
+}
+"""With what their jobs fail."""
 
 
 def enqueue(scene: Scene, kind: str, args: str = "{}", **options: Any) -> str:
@@ -29,13 +38,19 @@ def test_every_end_that_a_handler_chooses_is_what_its_job_comes_to(scene: Scene,
         runtime.wait_for("tree up", within_s=BOOT_S)
         parent = enqueue(scene, "parent", queue="default")
         patient = enqueue(scene, "patient")
-        for kind in ("shaky", "sleepy", "unwanted", "hopeless", "picky", "slow"):
-            enqueue(scene, kind, max_attempts=1 if kind == "slow" else 25)
+        program = enqueue(scene, "calls_a_program")
+        for kind in ("shaky", "sleepy", "unwanted", "hopeless", "picky"):
+            enqueue(scene, kind)
+        for kind in FAILING:
+            enqueue(scene, kind, '{"n": "two"}' if kind == "typed" else "{}", max_attempts=1)
         assert eventually(lambda: scene.unfinished() == 1, within_s=20)
         assert ask(scene.dsn, f"select pulse.cancel('{patient}', reason => 'enough')") == "RUNNING"
         assert scene.finishes(10)
+        assert not said(runtime, "executor buried"), "nobody's end was that of its executor"
         assert runtime.stop() == 0
     assert stands(scene, "patient") == ("CANCELED", "1", "0", "enough")
+    assert scene.ask(f"select note from pulse.progress where id = '{patient}'") == "cleaned up"
+    assert scene.ask(f"select result from pulse.result where id = '{program}'") == "hello"
     result = scene.ask(f"select result from pulse.result where id = '{parent}'")
     assert result == {"queue": "default", "attempt": 1}
     told = scene.ask(f"select row_to_json(p) from pulse.progress p where id = '{parent}'")
@@ -45,7 +60,10 @@ def test_every_end_that_a_handler_chooses_is_what_its_job_comes_to(scene: Scene,
     assert stands(scene, "unwanted") == ("CANCELED", "1", "0", "nobody wants it")
     assert stands(scene, "hopeless") == ("DEAD_LETTERED", "1", "1", "it can never work")
     assert stands(scene, "picky") == ("DEAD_LETTERED", "1", "1", "KeyError: 'no such customer'")
-    assert stands(scene, "slow") == ("DEAD_LETTERED", "1", "1", "TimeoutError: it did not end within 0.2 s")
+    for kind, why in FAILING.items():
+        status, attempt, charged, *error = stands(scene, kind)
+        assert (status, attempt, charged) == ("DEAD_LETTERED", "1", "1")
+        assert why in ",".join(error), kind
     children = "select array_agg((args ->> 'n')::int order by (args ->> 'n')::int) from pulse.jobs where kind = 'child'"
     assert scene.ask(children) == [1, 2, 20, 30], "and none of the attempt of shaky that failed"
 
@@ -84,8 +102,11 @@ def test_whoever_cannot_be_ended_otherwise_ends_with_its_executor_and_is_named(s
         assert why.startswith("its executor was killed: a handler goes on although its time was up")
 
 
-def test_replacing_executors_that_have_grown_loses_and_repeats_nothing(scene: Scene) -> None:
-    with scene.runtime(executors=2, concurrency=3, args=["--max-memory", "110MiB"]) as runtime:
+@pytest.mark.parametrize(("loop", "limit"), [("uvloop", "--max-memory=130MiB"), ("trio", "--max-jobs=25")])
+def test_replacing_executors_that_have_grown_or_aged_loses_and_repeats_nothing(
+    scene: Scene, loop: str, limit: str
+) -> None:
+    with scene.runtime(executors=2, concurrency=3, loop=loop, args=[limit]) as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
         with scene.flow(ms=5.0, count=2):
             scene.producer.send("grow", {"mib": 20}, count=20)

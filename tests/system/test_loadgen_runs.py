@@ -108,10 +108,20 @@ def test_ended_early_it_leaves_no_process(dsn: str, number: signal.Signals, code
         tell(dsn, f"drop database {left} with (force)")
 
 
-def test_a_file_that_cannot_be_written_is_found_at_once() -> None:
-    said = run("drain", "--json", "/no/such/folder/x.json")
-    assert said.returncode == 2
-    assert "cannot write" in said.stderr
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("drain", "--json", "/no/such/folder/x.json"), "--json: cannot write"),
+        (("commits", "--json", "/no/such/folder/x.json"), "--json: cannot write"),
+        (("drain", "--work", "-3ms"), "'--work': '-3ms' is not a duration"),
+        (("steady", "--rate", "nan"), "--rate must be a number of jobs per second"),
+        (("steady", "--for", "0s"), "--rate and --for make less than one job"),
+    ],
+)
+def test_what_cannot_be_done_is_found_before_a_database_is_asked(arguments: tuple[str, ...], wanted: str) -> None:
+    said = run(*arguments, env={"PULSE_DSN": "host=/no/such/folder"})
+    assert (said.returncode, said.stdout) == (2, "")
+    assert wanted in said.stderr
 
 
 @pytest.mark.parametrize("command", ["drain", "steady", "depth", "commits"])

@@ -180,7 +180,7 @@ def test_a_watchdog_asks_who_stands_and_for_upkeep() -> None:
 
 
 def boxed(*states: int, executor: int = 5, left: bool = False) -> bytes:
-    memory = mmap.mmap(-1, black_box.SIZE)
+    memory = mmap.mmap(-1, black_box.size_for(100))
     box = BlackBox(memory)
     box.sign(executor)
     start = box.open(77, TOKEN, len(states))
@@ -240,7 +240,7 @@ def test_what_an_executor_leaves_running_when_it_ends_by_itself_is_neither_charg
 
 @given(st.binary(min_size=1, max_size=200))
 def test_whatever_a_dead_executor_scribbled_into_its_box_somebody_is_buried(scribble: bytes) -> None:
-    burial = burial_of(died((scribble * (black_box.SIZE // len(scribble) + 1))[: black_box.SIZE]))
+    burial = burial_of(died((scribble * (black_box.size_for(100) // len(scribble) + 1))[: black_box.size_for(100)]))
     if burial is not None:
         plain = plain_burial_of(burial)
         assert (plain.settled, plain.ended, plain.rest) == ([], [], "lost")
@@ -252,7 +252,7 @@ def test_an_executor_without_an_id_held_nothing() -> None:
 
 
 def test_a_claim_leaves_the_box_when_everything_about_it_is_durable() -> None:
-    memory = mmap.mmap(-1, black_box.SIZE)
+    memory = mmap.mmap(-1, black_box.size_for(100))
     box = BlackBox(memory)
     box.sign(5)
     holdings = Holdings(box)

@@ -66,6 +66,32 @@ def test_however_much_there_is_to_claim_the_claimer_looks_around() -> None:
     assert claiming.line.names.count("claim") > 30
 
 
+class Reporting:
+    """A reporter with an executor, and lines that answer when they are told to."""
+
+    def __init__(self) -> None:
+        self.office, self.settling, self.extending, self.clock = Recorder(), Asked(), Asked(), Clock()
+        upkeep = Upkeep(self.office, Asked(), SETTINGS, QUIET)
+        self.actor = Reporter(self.office, self.settling, self.extending, upkeep, SETTINGS, QUIET, clock=self.clock)
+        self.actor.receive(Joined(EXECUTOR, 1), self.clock.now)
+
+    def report(self, number: int) -> None:
+        message = Report(number, number, TOKEN, "1", "5", [])
+        self.actor.receive(Said(EXECUTOR, message, 1), self.clock.now)
+
+    def beat(self, *claims: int) -> None:
+        self.actor.receive(Said(HEARTBEAT, Extend([Held(7, list(claims))]), 1), self.clock.now)
+        self.actor.wake(self.clock.now)
+
+
+def death_of_another() -> Died:
+    memory = mmap.mmap(-1, black_box.size_for(100))
+    box = BlackBox(memory)
+    box.sign(9)
+    box.set(box.open(5, TOKEN, 1), RUNNING)
+    return Died("executor", 2, 1, 4321, "killed by SIGKILL", None, memory[:])
+
+
 def test_however_many_reports_come_a_death_is_dealt_with() -> None:
     reporting = Reporting()
     reporting.report(1)
@@ -113,7 +139,7 @@ def test_a_claim_that_was_asked_for_again_is_watched_afresh() -> None:
 
 def scribbled() -> Died:
     """It died after writing nonsense into its own box."""
-    memory = mmap.mmap(-1, black_box.SIZE)
+    memory = mmap.mmap(-1, black_box.size_for(100))
     box = BlackBox(memory)
     box.sign(9)
     box.set(box.open(2**64 - 1, TOKEN, 1), RUNNING)
@@ -149,13 +175,18 @@ def test_a_report_that_is_refused_is_stored_in_ever_milder_forms_and_then_let_go
     ending = Ending(1, "fail", None, "Fehler: ä", 3)
     reporting.actor.receive(Said(EXECUTOR, Report(4, 77, TOKEN, "10", "5", [ending]), 1), 100.0)
     stored = []
-    for _ in range(3):
+    for _ in range(5):
         reporting.actor.wake(100.0)
         stored.append([each.decode() for each in reporting.settling.questions[0].values if each])
         refuse(reporting.settling)
-    assert "10" in " ".join(stored[0])
-    assert "ä" in " ".join(stored[1])
-    assert "\\xe4" in " ".join(stored[2])
+    whole, success, failure, end, milder = [" ".join(each) for each in stored]
+    assert "{10}" in whole
+    assert "ä" in whole
+    assert "{10}" in success
+    assert "ä" not in success
+    assert "could not be stored: no" in failure
+    assert "ä" in end
+    assert "\\xe4" in milder
     assert reporting.office.sent[-1] == (EXECUTOR, Settled([4]))
 
 
@@ -375,9 +406,41 @@ def test_follow_ups_that_cannot_be_added_fail_the_delivery_that_asked_for_them()
     assert b"close_following" in reporting.settling.questions[0].sql
     refuse(reporting.settling)
     reporting.actor.wake(100.0)
-    question = reporting.settling.questions[0]
-    assert b"close_following" not in question.sql
-    assert b'{"fail","snooze"}' in question.values
+    refuse(reporting.settling)  # the one that asked, by itself
+    for expected in (b'{"fail"}', b'{"snooze"}'):
+        reporting.actor.wake(100.0)
+        question = reporting.settling.questions[0]
+        assert b"close_following" not in question.sql
+        assert expected in question.values
+        reporting.settling.answer((b"1",))
+
+
+def test_a_success_that_cannot_be_stored_fails_alone_and_its_executor_hears_when_all_are() -> None:
+    reporting = Reporting()
+    reporting.office.peers[EXECUTOR] = 1
+    report = Report(4, 77, TOKEN, "1111", "1,2,3,4", [], '[77,2,"odd"]', '[77,1,{"kind":"a"}],[77,1,{"kind":"b"}]')
+    reporting.actor.receive(Said(EXECUTOR, report, 1), 100.0)
+    reporting.actor.wake(100.0)
+    refuse(reporting.settling)
+    reporting.actor.wake(100.0)
+    assert reporting.settling.questions[0].values[2:4] == [b"{1001}", b"{1,4}"]
+    reporting.settling.answer((b"1",))
+    reporting.actor.wake(100.0)
+    asked = reporting.settling.questions[0].values
+    assert (asked[2], asked[3], asked[4], asked[5]) == (
+        b"{0100}", b"{2}", None, b'[[77,1,{"kind":"a"}],[77,1,{"kind":"b"}]]'
+    )  # fmt: skip
+    refuse(reporting.settling, "PU503")  # it waits for someone
+    reporting.actor.wake(100.0)
+    assert reporting.settling.questions[0].values[2:5] == [b"{0010}", b"{3}", b'[[77,2,"odd"]]']
+    refuse(reporting.settling)
+    reporting.actor.wake(100.0)
+    assert b'{"fail"}' in reporting.settling.questions[0].values
+    reporting.settling.answer((b"1",))
+    assert not [message for _, message in reporting.office.sent if isinstance(message, Settled)], "one part still waits"
+    reporting.actor.wake(100.0 + LATER_S)
+    reporting.settling.answer((b"1",))
+    assert [message for _, message in reporting.office.sent if isinstance(message, Settled)] == [Settled([4])]
 
 
 def looks(claiming: Claiming, *, for_s: float, due_at: float | None = None) -> list[tuple[float, bool]]:

@@ -87,7 +87,29 @@ def test_a_broken_setting_is_exit_78() -> None:
 def test_a_bad_duration_is_exit_2_and_says_what_to_write() -> None:
     said = run("demo", "--for", "ten")
     assert said.returncode == 2
-    assert "Write for example 250ms" in said.stderr
+    assert "Invalid value for '--for': 'ten' is not a duration" in said.stderr
+
+
+def test_what_cannot_be_read_is_told_with_its_option() -> None:
+    for option, value in (("--lease", "5"), ("--cleanup", "-1s"), ("--max-memory", "lots"), ("--hard-memory", "1X")):
+        said = run("--handlers", "jobs", option, value)
+        assert (said.returncode, said.stdout) == (2, "")
+        assert f"Invalid value for '{option}': '{value}' is not" in said.stderr
+
+
+def test_what_cannot_work_is_refused_before_any_database_is_asked_or_started(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    said = run("--handlers", "jobs", "--beat", "20s", "--migrate", env={"PULSE_HOME": str(home)})
+    assert said.returncode == 78
+    assert said.stderr.startswith("error: --beat: a beat every 20 s is too slow")
+    assert not home.exists()
+
+
+def test_flags_that_nobody_would_heed_are_refused() -> None:
+    for arguments in (("--max-jobs", "3"), ("--max-jobs", "3", "demo"), ("--max-jobs", "3", "run", "k")):
+        said = run(*arguments)
+        assert said.returncode == 2
+        assert "--max-jobs is for running jobs" in said.stderr
 
 
 def test_config_show_names_each_source_and_hides_the_password(tmp_path: Path) -> None:

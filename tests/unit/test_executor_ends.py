@@ -149,8 +149,9 @@ def test_options_that_make_no_sense_are_passed_over() -> None:
 @loops
 def test_an_unknown_kind_is_put_off_and_nothing_of_it_is_charged(loop: str) -> None:
     with Stage(loop=loop) as stage:
-        (how,) = stage.run(job("nobody"))
-    assert how == How("put_off", "no handler for 'nobody' here", None)
+        ends = stage.run(job("nobody"), job("nobody"), job("no one"))
+    assert ends[0] == ends[1] == How("put_off", "no handler for 'nobody' here", None)
+    assert [line["kind"] for line in stage.said("kind unknown")] == ["nobody", "no one"], "each is told of once"
 
 
 @loops
@@ -331,6 +332,16 @@ def test_progress_is_told_from_a_task_and_from_a_thread_once_a_second(loop: str)
         stage.until(lambda: len(stage.progress) == 2)
     told = {each.id: (each.attempt, each.done, each.total, each.note) for each in stage.progress}
     assert told == {sent[0][0]: (3, 0.0, 100.0, "� line 0"), sent[1][0]: (1, 1.0, None, None)}
+
+
+def test_progress_is_told_again_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, told = [100.0], list[float]()
+    monkeypatch.setattr("pulse_runtime.context.time.monotonic", lambda: now[0])
+    ctx = Context(uuid4(), "k", say=lambda done, _total, _note: told.append(done))
+    for moment in (100.0, 100.5, 100.99, 101.0, 101.5, 102.1):
+        now[0] = moment
+        ctx.progress(moment)
+    assert told == [100.0, 101.0, 102.1]
 
 
 @loops

@@ -66,7 +66,7 @@ def jobs(count: int) -> bytes:
 
 @pytest.fixture
 def memory() -> Iterator[mmap.mmap]:
-    with mmap.mmap(-1, black_box.SIZE) as memory:
+    with mmap.mmap(-1, black_box.size_for(100)) as memory:
         yield memory
 
 

@@ -14,6 +14,7 @@ from pulse_runtime import Context
 from pulse_runtime.execution import black_box
 from pulse_runtime.execution.black_box import OVERDUE, PAST_DEADLINE, RUNNING
 from pulse_runtime.execution.burial import burial_of
+from pulse_runtime.execution.limits import Age
 from pulse_supervisor import Died
 
 loops = pytest.mark.parametrize("loop", LOOPS)
@@ -199,8 +200,10 @@ def test_an_executor_that_has_run_its_jobs_is_replaced_when_everything_is_durabl
 
 def test_an_executor_that_has_grown_is_replaced() -> None:
     with Stage(handler(Seen().quick, "f"), max_memory=1) as stage:
+        stage.run(job("f"))
         stage.until(lambda: bool(stage.kills))
     assert "its memory has grown to" in stage.kills[0].why
+    assert Age(None, 1).reached(ran=0) is None, "the next one would be no smaller, and no job would ever run"
 
 
 @loops

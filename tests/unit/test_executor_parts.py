@@ -3,12 +3,14 @@
 import json
 import string
 
+import anyio
 import pytest
 from executor_kit import Stage, handler, job
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pulse_runtime import BadRetry, Retry, Snooze
+from pulse_runtime.execution.black_box import RUNNING
 from pulse_runtime.execution.deadlines import NEVER, Deadlines
 from pulse_runtime.execution.delivery import Unreadable, _split, decode
 from pulse_runtime.execution.outbox import MOST_SENT_BYTES, Outbox
@@ -212,3 +214,12 @@ def test_amounts_of_memory_are_read_as_people_write_them(text: str, size: int) -
 def test_what_is_no_amount_of_memory_is_refused(text: str) -> None:
     with pytest.raises(BadSize, match="512MiB"):
         parse_bytes(text)
+
+
+def test_as_many_jobs_run_as_there_are_slots_although_each_came_in_a_claim_of_its_own() -> None:
+    async def long() -> None:
+        await anyio.sleep_forever()
+
+    with Stage(handler(long), concurrency=300) as stage:
+        claims = [stage.deliver(job("long")) for _ in range(300)]
+        stage.until(lambda: all(stage.states(each) == bytes([RUNNING]) for each in claims[-3:]))

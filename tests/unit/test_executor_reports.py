@@ -7,6 +7,7 @@ import anyio
 import pytest
 from executor_kit import LOOPS, Stage, handler, job
 
+from pulse_runtime.actors.executor import MOST_UNSETTLED
 from pulse_runtime.execution.attempt import Attempt
 
 loops = pytest.mark.parametrize("loop", LOOPS)
@@ -40,6 +41,21 @@ def test_many_ends_are_few_reports_and_none_is_forgotten(loop: str) -> None:
         stage.until(lambda: len(stage.ended) == 300 * len(claims))
         assert all(how.ending is None for how in stage.ended.values())
         assert len(stage.reports) < len(stage.ended) / 20, "ten of them end in each turn of the loop"
+
+
+@loops
+def test_reports_wait_for_the_disk_and_the_executor_goes_on_until_there_are_too_many(loop: str) -> None:
+    with Stage(handler(noop), loop=loop) as stage:
+        stage.settling = False
+        while stage.demands or len(stage.reports) < MOST_UNSETTLED:
+            stage.run(job("noop"))
+            beats = stage.beats
+            stage.until(lambda beats=beats: bool(stage.demands) or stage.beats > beats + 1)  # type: ignore[misc]
+        # Room for one more may have been asked for before the last report was made.
+        assert MOST_UNSETTLED <= len(stage.reports) <= MOST_UNSETTLED + 1
+        stage.settling = True
+        stage.settle()
+        stage.run(job("noop"))
 
 
 @loops

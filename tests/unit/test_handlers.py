@@ -1,5 +1,6 @@
 """Handlers: what `@job` makes of a function, and what `.call(…)` lets through."""
 
+import functools
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -101,6 +102,68 @@ def test_parameters_without_a_name_are_refused_when_the_handler_is_made() -> Non
 def test_an_unknown_option_is_refused_when_the_handler_is_made() -> None:
     with pytest.raises(BadHandler, match="no option 'que'; it has queue"):
         job(que="mail")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"retry": 5}, r"pays: @job\(retry=…\): it must be a Retry, not int"),
+        ({"timeout": "soon"}, r"@job\(timeout=…\): 'soon' is not a duration"),
+        ({"timeout": 0}, r"@job\(timeout=…\): it must be a millisecond"),
+        ({"queue": ""}, r"@job\(queue=…\): it is empty"),
+        ({"priority": 11}, "from -10 to 10"),
+        ({"max_attempts": 0}, "from 1 to 1000"),
+        ({"kind": "x" * 201}, r"@job\(kind=…\)"),
+    ],
+)
+def test_options_that_no_job_could_have_are_refused_when_the_handler_is_made(options: Any, said: str) -> None:
+    def pays() -> None: ...
+
+    with pytest.raises(BadHandler, match=said):
+        job(**options)(pays)
+
+
+def test_a_context_that_no_job_could_send_is_refused_when_the_handler_is_made() -> None:
+    def second(n: int, ctx: Context) -> None: ...
+    def optional(ctx: Context | None = None) -> None: ...
+    def as_text(n: int, ctx: "Context | None" = None) -> None: ...
+
+    for function in (second, optional, as_text):
+        with pytest.raises(BadHandler, match="ctx cannot be a Context there"):
+            job(function)
+
+
+def test_a_class_of_yours_that_is_called_context_is_an_argument() -> None:
+    space: dict[str, Any] = {}
+    exec("class Context: ...\ndef renders(ctx: 'Context', n: int) -> None: ...", space)
+    assert not job(space["renders"]).takes_context
+
+
+def test_partials_and_objects_that_can_be_called_are_handlers_with_a_kind() -> None:
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    class Adds:
+        def __call__(self, a: int) -> int:
+            return a + 1
+
+    known: dict[str, Any] = {"one": functools.partial(add, 1), "two": functools.partial(add, a=1), "three": Adds()}
+    for kind, function in known.items():
+        handler = job(kind=kind)(function)
+        name = list(handler.arguments.__struct_fields__)[-1]
+        assert handler(**handler.decode({name: 2})) == 3
+    with pytest.raises(BadHandler, match=r"has no name to be its kind: @job\(kind=…\)"):
+        job(functools.partial(add, 1))
+
+
+def test_a_default_that_a_job_has_changed_is_new_for_the_next() -> None:
+    @job
+    def collects(seen: list[int] = []) -> list[int]:  # noqa: B006
+        seen.append(1)
+        return seen
+
+    for _ in range(2):
+        assert collects.function(**collects.decode({})) == [1]
 
 
 def test_every_public_name_is_there() -> None:

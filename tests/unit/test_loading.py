@@ -69,3 +69,12 @@ def test_a_name_that_is_not_there_or_no_handler_is_refused(tmp_path: Path) -> No
     (tmp_path / "myapp.py").write_text(GOOD)
     assert "no such thing as myapp:third" in refused(tmp_path, "myapp:third")
     assert "myapp:number" in refused(tmp_path, "myapp:number")
+
+
+def test_arguments_that_could_never_be_read_are_refused_before_a_job_fails_for_them(tmp_path: Path) -> None:
+    hidden = "from __future__ import annotations\nfrom typing import TYPE_CHECKING\nfrom pulse_runtime import job\n"
+    hidden += "if TYPE_CHECKING:\n    from decimal import Decimal\n\n@job\ndef pay(sum: Decimal) -> None: ...\n"
+    (tmp_path / "hidden.py").write_text(hidden)
+    said = refused(tmp_path, "hidden")
+    assert "--handlers: the arguments of pay(sum: 'Decimal') in hidden cannot be read: NameError" in said
+    assert "Import it at run time" in said

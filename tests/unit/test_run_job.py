@@ -9,10 +9,10 @@ import pytest
 
 PROGRAM = Path(sys.executable).with_name("pulse-runtime")
 CODE = """
-import asyncio, sys
+import asyncio, functools, sys
 from dataclasses import dataclass
 from typing import Any
-from pulse_runtime import job, Context, Fail, Snooze
+from pulse_runtime import job, Context, Fail, Retry, Snooze
 
 @dataclass
 class Point:
@@ -44,6 +44,30 @@ def leave() -> None:
 @job
 def odd() -> object:
     return object()
+
+@job(keep_result=True)
+def odd_and_kept() -> object:
+    return object()
+
+@job(keep_result=True)
+def no_number() -> float:
+    return float("nan")
+
+def wrapped(function: Any) -> Any:
+    @functools.wraps(function)
+    def calls(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+    return calls
+
+@job
+@wrapped
+async def hidden() -> int:
+    return 4
+
+@job(queue="mail", timeout="1h", retry=Retry(attempts=3))
+def asks(ctx: Context) -> list[Any]:
+    ctx.progress(1, 2, "half")
+    return [ctx.queue, ctx.max_attempts, 3000 < ctx.left_s <= 3600]
 
 @job
 async def library() -> str:
@@ -101,8 +125,23 @@ def test_a_handler_that_exits_has_failed(folder: Path) -> None:
     assert "SystemExit" in said.stderr
 
 
-def test_a_result_that_cannot_be_kept_is_exit_1(folder: Path) -> None:
-    assert run("run", "--handlers", "my_jobs", "odd", cwd=folder).returncode == 1
+def test_a_result_that_cannot_be_kept_is_a_failure_if_it_is_to_be_kept(folder: Path) -> None:
+    for kind, code in (("odd", 0), ("odd_and_kept", 1), ("no_number", 1)):
+        said = run("run", "--handlers", "my_jobs", kind, cwd=folder)
+        assert (said.returncode, said.stdout) == (code, "")
+        assert "cannot be written as JSON" in said.stderr or "nan is not a number in JSON" in said.stderr
+
+
+@pytest.mark.parametrize("loop", ["uvloop", "trio"])
+def test_a_handler_in_disguise_is_run_to_its_end(folder: Path, loop: str) -> None:
+    said = run("run", "--handlers", "my_jobs", "--loop", loop, "hidden", cwd=folder)
+    assert (said.returncode, said.stdout) == (0, "4\n"), said.stderr
+
+
+def test_its_context_is_that_of_a_first_attempt_and_its_progress_is_told(folder: Path) -> None:
+    said = run("run", "--handlers", "my_jobs", "asks", cwd=folder)
+    assert json.loads(said.stdout) == ["mail", 3, True]
+    assert "progress: 1 of 2, half" in said.stderr
 
 
 def test_it_runs_on_either_loop(folder: Path) -> None:
@@ -119,6 +158,8 @@ def test_arguments_that_do_not_fit_are_exit_2_and_named(folder: Path) -> None:
     assert missing.returncode == 2
     assert "`b`" in missing.stderr
     assert run("run", "--handlers", "my_jobs", "divide", "a", cwd=folder).returncode == 2
+    twice = run("run", "--handlers", "my_jobs", "divide", "a=1", "a=2", cwd=folder)
+    assert (twice.returncode, "a is given twice" in twice.stderr) == (2, True)
     assert run("run", "--handlers", "my_jobs", "divide", "--args", "[1]", cwd=folder).returncode == 2
 
 
