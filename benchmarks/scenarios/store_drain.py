@@ -41,8 +41,8 @@ def drain(bench: Bench[Cluster]) -> Sample:
     targets=(AtLeast("failing", 0.4, of="succeeding"),),
 )
 def failures(bench: Bench[Cluster]) -> Sample:
-    """Jobs per second until all have succeeded: failures are closed, wait for a millisecond (those of a report together),
-    are claimed a second time and settled. Beside the same loop without failures."""
+    """Jobs per second until all have succeeded: failures are closed, wait for a millisecond (those of a report
+    together), are claimed a second time and settled. Beside the same loop without failures."""
     jobs = 30_000 if bench.quick else 120_000
     bench.details["every third job fails once"] = f"{REPORT}\n{PROMOTE}; delay {RETRY_MS} ms, one promote per batch"
     return bench.interleaved(
@@ -109,13 +109,13 @@ def _report(connection: Connection, batches: Sequence[Batch], masks: list[str], 
     """How many succeeded; the others are closed in the same transaction."""
     took = array(["1000"] * sum(mask.count("1") for mask in masks))
     ends = [(batch, pos) for batch, positions in zip(batches, failed, strict=True) for pos in positions]
-    tokens = [
+    named = [  # the token once for all failures of a claim, as the reporter sends it
         str(batch.token) if pos == positions[0] else "null"
         for batch, positions in zip(batches, failed, strict=True)
         for pos in positions
     ]
     columns = (
-        [str(batch.claim) for batch, _ in ends], tokens, [str(pos) for _, pos in ends],
+        [str(batch.claim) for batch, _ in ends], named, [str(pos) for _, pos in ends],
         *([same] * len(ends) for same in ("fail", str(RETRY_MS), '"ValueError: no such address"', "1000")),
     )  # fmt: skip
     claims, tokens = [batch.claim for batch in batches], [batch.token for batch in batches]

@@ -5,6 +5,7 @@
 
 type pulse.args_json domain json CHECK (((pg_column_size(VALUE) < 16384) OR (octet_length((VALUE)::text) <= 4194304)))
 type pulse.attempts_budget domain smallint CHECK (((VALUE >= 1) AND (VALUE <= 1000)))
+type pulse.closed composite (claim bigint, executor bigint, attempt smallint, charged smallint, id uuid, seq bigint, ending text, delay_ms bigint, error text, took_us bigint)
 type pulse.key_text domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 500)))
 type pulse.kind_name domain text CHECK (((octet_length(VALUE) >= 1) AND (octet_length(VALUE) <= 200)))
 type pulse.lane_cursor composite (queue text, priority smallint, lane smallint, x xid8, s bigint, floor_s bigint, late_x xid8[], late_s bigint[])
@@ -66,7 +67,7 @@ table pulse.claim (
   charged smallint,
   constraint claim_pkey PRIMARY KEY (id),
   constraint claim_queue_priority_lane_n_key UNIQUE (queue, priority, lane, n)
-)
+) with (toast_tuple_target=8160)
 
 table pulse.delayed (
   id uuid not null,
@@ -143,7 +144,8 @@ table pulse.failure (
   at timestamp with time zone not null,
   took_us bigint,
   error text,
-  retrying bigint
+  retrying bigint,
+  together uuid[]
 )
 
 view pulse.jobs (
@@ -408,7 +410,7 @@ table pulse.retrying (
   ids uuid[] not null,
   seqs bigint[] not null,
   constraint retrying_pkey PRIMARY KEY (id)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, fillfactor=70)
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000, fillfactor=70, toast_tuple_target=8160)
 
 table pulse.schedule (
   id uuid not null,
@@ -581,7 +583,7 @@ CREATE INDEX delayed_schedule ON pulse.delayed USING btree (schedule_id) WHERE (
 CREATE INDEX done_at ON pulse.done USING btree (at)
 CREATE INDEX done_claim ON pulse.done USING btree (claim)
 CREATE INDEX executor_alive ON pulse.executor USING btree (runtime, id) WHERE (ended_at IS NULL)
-CREATE INDEX failure_at ON pulse.failure USING btree (at, id)
+CREATE INDEX failure_at ON pulse.failure USING btree (at, id) WHERE ((retrying IS NULL) OR (together IS NOT NULL))
 CREATE INDEX failure_id ON pulse.failure USING btree (id, attempt)
 CREATE INDEX key_id ON pulse.key USING btree (id)
 CREATE INDEX key_until ON pulse.key USING btree (until) WHERE (until IS NOT NULL)
@@ -639,13 +641,13 @@ function pulse.claim_lane(executor bigint, request bigint, queue text, priority 
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
   plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
 function pulse.claim_retrying(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer) returns TABLE(claim bigint, token uuid, n integer, jobs text, size bigint)
-  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 4a707f66393539ed3e9d41b25f5fa2b5
+  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 664df88ce72ed307a4dac03569b7571e
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
-  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 16ee98e742f2524b570a74d71c90441e
+  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 54232c24ae413c660b5e845c7a2b9c80
+function pulse.close_apart(ours pulse.closed[], moment timestamp with time zone, first bigint, last bigint, careful boolean) returns bigint
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 a97e885dff5668029d0f893bf6e3ad49
 function pulse.close_following(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], follow_ups json) returns bigint
-  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 263c8db93872782f954748e73696e24d
-function pulse.close_held(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], first bigint, last bigint, careful boolean) returns bigint
-  plpgsql volatile set enable_nestloop=off set search_path=pg_catalog, pg_temp md5 0b88140c4b8d7a507add3f4de910524a
+  plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 4974e0b44652ffbb712c66449fd02ba6
 function pulse.close_rest(verdicts pulse.verdict[], moment timestamp with time zone, careful boolean) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b83ddea842bd1814a5c66c6f2d1285b4
 function pulse.count_endings(most integer DEFAULT 20000) returns bigint
@@ -757,7 +759,7 @@ function pulse.list_ended(status text, queue text, kind text, tenant text, most 
 function pulse.list_pending(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 bda88ed4852d22c5bc1f355632404773
 function pulse.list_retrying(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
-  plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 f3ce153ddbcd25e1170e606516b4fd46
+  plpgsql stable set enable_bitmapscan=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_custom_plan set search_path=pg_catalog, pg_temp md5 69ff3e9b212ecc33d7d2e7b3e2edeb14
 function pulse.list_running(queue text, kind text, tenant text, most integer, after text, reads integer) returns SETOF pulse.listed
   plpgsql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 a4617333528accfae59392c2322cbd11
 function pulse.listed_of(j pulse.log, status text, attempt smallint, charged smallint, run_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, executor bigint, after text) returns pulse.listed
@@ -803,7 +805,9 @@ function pulse.pause_schedule(id uuid, reason text DEFAULT NULL::text, by text D
 function pulse.promote(most integer, OUT moved bigint, OUT due boolean, OUT next_s double precision) returns record
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 fbcd90a792fbea8e36e15a6df552a9e5
 function pulse.prune(keep interval, keep_failures interval, most integer DEFAULT 5000, OUT claims bigint, OUT places bigint, OUT failures bigint, OUT outcomes bigint, OUT results bigint, OUT keys bigint, OUT wishes bigint, OUT executors bigint) returns record
-  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 693a36ed8c5fb1effa8270ac0a77e7b9
+  plpgsql volatile security definer set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 1c73ca7747de8d034141b70fdd3b572d
+function pulse.prune_failures(failed timestamp with time zone, most integer) returns bigint
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 8045daf29df191fdbac7c04307cd672c
 function pulse.prune_lanes(keep interval) returns integer
   plpgsql volatile security definer set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 56a4ca4f310d15cb8ae87ec0d8393107
 function pulse.prune_schedules(keep interval, most integer DEFAULT 5000) returns bigint
@@ -853,7 +857,7 @@ function pulse.schedule_id(name text, tenant text DEFAULT NULL::text, project te
 function pulse.schedule_verdicts(id uuid, begins timestamp with time zone, ends timestamp with time zone) returns TABLE(verdict text, n bigint)
   sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 73b47df5140f58302b5647186461e2a4
 function pulse.set_apart(j pulse.log) returns boolean
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 3a0cb2c5b9daf44f26de17c10e4e0053
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 17674579981c26d5667c25658be59266
 function pulse.settle(claims bigint[], tokens uuid[], masks bit varying[], took_us integer[], results json DEFAULT NULL::json, follow_ups json DEFAULT NULL::json, OUT settled bigint, OUT stale bigint[]) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 eafceafa2d66e00905a354f5c5cd9585
 function pulse.shard_of(id uuid, shards integer) returns integer
@@ -866,8 +870,8 @@ function pulse.squatted(decisions json, moment timestamp with time zone) returns
   sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 afd7994fe23b8b1324b9caed566fd581
 function pulse.state_of(j pulse.log, OUT status text, OUT attempt smallint, OUT charged smallint, OUT run_at timestamp with time zone, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT started_at timestamp with time zone, OUT finished_at timestamp with time zone) returns record
   plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 aa8d2ffd6514529c5b6b3118023a8df3
-function pulse.step_up(delay interval) returns interval
-  sql immutable parallel safe md5 45aab6e546043b383bcb466feb19e7fb
+function pulse.step_up(delay_ms bigint) returns bigint
+  sql immutable parallel safe md5 b4db5a2bbbb339b9991831bb407433f8
 function pulse.still_to_come(first_at timestamp with time zone, moment timestamp with time zone) returns timestamp with time zone
   sql immutable md5 35fed6489c26d9eaa95c3941ec770f5a
 function pulse.times_put_off(options json) returns integer
@@ -918,8 +922,8 @@ function pulse.claim_lane(bigint,bigint,text,smallint,smallint,integer,integer,b
 function pulse.claim_of(pulse.log): nobody but the owner
 function pulse.claim_retrying(bigint,bigint,text,smallint,smallint,integer,integer): nobody but the owner
 function pulse.close(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[]): nobody but the owner
+function pulse.close_apart(pulse.closed[],timestamp with time zone,bigint,bigint,boolean): nobody but the owner
 function pulse.close_following(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[],json): nobody but the owner
-function pulse.close_held(bigint[],uuid[],integer[],text[],bigint[],text[],bigint[],bigint,bigint,boolean): nobody but the owner
 function pulse.close_rest(pulse.verdict[],timestamp with time zone,boolean): nobody but the owner
 function pulse.count_endings(integer): nobody but the owner
 function pulse.counts(integer): nobody but the owner
@@ -998,6 +1002,7 @@ function pulse.pause_failing(uuid[]): nobody but the owner
 function pulse.pause_schedule(uuid,text,text): nobody but the owner
 function pulse.promote(integer): nobody but the owner
 function pulse.prune(interval,interval,integer): nobody but the owner
+function pulse.prune_failures(timestamp with time zone,integer): nobody but the owner
 function pulse.prune_lanes(interval): nobody but the owner
 function pulse.prune_schedules(interval,integer): nobody but the owner
 function pulse.put_off_again(json): nobody but the owner
@@ -1029,7 +1034,7 @@ function pulse.size_of(json,json): nobody but the owner
 function pulse.snooze(bigint[],uuid[],integer[],bigint[]): nobody but the owner
 function pulse.squatted(json,timestamp with time zone): nobody but the owner
 function pulse.state_of(pulse.log): nobody but the owner
-function pulse.step_up(interval): nobody but the owner
+function pulse.step_up(bigint): nobody but the owner
 function pulse.still_to_come(timestamp with time zone,timestamp with time zone): nobody but the owner
 function pulse.times_put_off(json): nobody but the owner
 function pulse.took_of(bit varying,bit varying,integer[]): nobody but the owner

@@ -66,32 +66,6 @@ def test_however_much_there_is_to_claim_the_claimer_looks_around() -> None:
     assert claiming.line.names.count("claim") > 30
 
 
-class Reporting:
-    """A reporter with an executor, and lines that answer when they are told to."""
-
-    def __init__(self) -> None:
-        self.office, self.settling, self.extending, self.clock = Recorder(), Asked(), Asked(), Clock()
-        upkeep = Upkeep(self.office, Asked(), SETTINGS, QUIET)
-        self.actor = Reporter(self.office, self.settling, self.extending, upkeep, SETTINGS, QUIET, clock=self.clock)
-        self.actor.receive(Joined(EXECUTOR, 1), self.clock.now)
-
-    def report(self, number: int) -> None:
-        message = Report(number, number, TOKEN, "1", "5", [])
-        self.actor.receive(Said(EXECUTOR, message, 1), self.clock.now)
-
-    def beat(self, *claims: int) -> None:
-        self.actor.receive(Said(HEARTBEAT, Extend([Held(7, list(claims))]), 1), self.clock.now)
-        self.actor.wake(self.clock.now)
-
-
-def death_of_another() -> Died:
-    memory = mmap.mmap(-1, black_box.size_for(100))
-    box = BlackBox(memory)
-    box.sign(9)
-    box.set(box.open(5, TOKEN, 1), RUNNING)
-    return Died("executor", 2, 1, 4321, "killed by SIGKILL", None, memory[:])
-
-
 def test_however_many_reports_come_a_death_is_dealt_with() -> None:
     reporting = Reporting()
     reporting.report(1)

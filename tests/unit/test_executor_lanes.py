@@ -7,7 +7,7 @@ import anyio.lowlevel
 import msgspec
 from executor_kit import Stage, handler, job
 
-from pulse_runtime.execution.black_box import ROWS
+from pulse_runtime.execution.black_box import LEAST_ROWS as ROWS
 from pulse_runtime.messages import Batch, Claimed
 
 
@@ -21,7 +21,7 @@ def batches(count: int) -> list[Batch]:
 
 
 def test_batches_for_which_there_is_no_room_go_back_at_once_and_the_others_run() -> None:
-    with Stage(handler(noop), concurrency=ROWS + 50) as stage:
+    with Stage(handler(noop), concurrency=100) as stage:
         stage.until(lambda: bool(stage.demands))
         stage.say("claimer", Claimed(stage.demands.pop().request, batches(ROWS + 50)))
         stage.until(lambda: len(stage.ended) == ROWS + 50)
