@@ -228,9 +228,8 @@ class Line:
         if self._greeting:
             self._greeting = False
         else:
-            self._failures = (
-                0  # not by a greeting: what fails whenever it is asked would be asked as fast as it can fail
-            )
+            # Not by a greeting: what fails whenever it is asked would be asked as fast as it can fail.
+            self._failures = 0
             question = self._questions.popleft()
             question.then(_rows(results[-1]) if results else [])
         if self._questions and self._connection is not None and self._asked_at is None:
