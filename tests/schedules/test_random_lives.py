@@ -53,6 +53,9 @@ WRONG = {
      where s.queued_at is distinct from o.occurrence""",
 }
 
+PAST = """select occurrence from pulse.occurrence where schedule_id = %s and decided_at > %s and occurrence <= %s
+  and coalesce(reason, '') !~ '^(run now|backfilled) by' limit 1"""
+
 
 class Lives:
     """Some schedules, and everything that people and machines do to them."""
@@ -62,14 +65,23 @@ class Lives:
         self.store = Store(schedules.connection)
         self.batches: list[Batch] = []
         self.ids: list[UUID] = []
+        self.timed: dict[UUID, datetime] = {}
         self.made = 0
         for _ in range(6):
             self.add()
 
     def step(self) -> str:
         often: list[Callable[[], object]] = [self.advance, self.fire, self.promote, self.claim, self.end]
-        seldom = [self.pause, self.resume, self.edit_args, self.edit_policy, self.run_now, self.backfill, self.replace]
-        what = self.chance.choice([*often * 4, *seldom])
+        seldom = [
+            self.pause,
+            self.resume,
+            self.edit_args,
+            self.edit_policy,
+            self.edit_timing,
+            self.run_now,
+            self.replace,
+        ]
+        what = self.chance.choice([*often * 4, *seldom, self.backfill])
         what()
         return what.__name__
 
@@ -128,8 +140,14 @@ class Lives:
         name = self.chance.choice([name for name in POLICIES if name not in ("overlap", "max_fires")])
         self.edit({name: self.chance.choice(POLICIES[name])})
 
-    def edit(self, changes: dict[str, Any]) -> None:
-        self.schedules.ask("select pulse.edit_schedule(%s, %s)", self.any(), json.dumps(changes))
+    def edit_timing(self) -> None:
+        kind, spec = self.chance.choice(TIMINGS)
+        self.timed[self.edit({"kind": kind, "spec": spec})] = self.clock.now
+
+    def edit(self, changes: dict[str, Any]) -> UUID:
+        mine = self.any()
+        self.schedules.ask("select pulse.edit_schedule(%s, %s)", mine, json.dumps(changes))
+        return mine
 
     def run_now(self) -> None:
         try:
@@ -158,6 +176,9 @@ class Lives:
 
     def wrong(self) -> list[Any]:
         found = [(what, row) for what, asked in WRONG.items() for row in self.rows(asked)]
+        found += [
+            ("fired in the past", mine) for mine, at in self.timed.items() if self.schedules.ask(PAST, mine, at, at)
+        ]
         return found + self.schedules.problems()
 
     def rows(self, asked: str) -> list[Any]:
@@ -171,7 +192,7 @@ class Lives:
             if row["next_run_at"] is not None:
                 told = {occurrence for occurrence, _ in self.schedules.ledger(mine)}
                 last = from_json(row["next_run_at"]) - timedelta(microseconds=1)
-                due = occurrences(self.timing(row), from_json(row["created_at"]), last, 10_000)
+                due = occurrences(self.timing(row), self.timed.get(mine, from_json(row["created_at"])), last, 10_000)
                 found += [(mine, each) for each in due if each not in told]
         return found
 
