@@ -73,14 +73,8 @@ class Lives:
     def step(self) -> str:
         often: list[Callable[[], object]] = [self.advance, self.fire, self.promote, self.claim, self.end]
         seldom = [
-            self.pause,
-            self.resume,
-            self.edit_args,
-            self.edit_policy,
-            self.edit_timing,
-            self.run_now,
-            self.replace,
-        ]
+            self.pause, self.resume, self.edit_args, self.edit_policy, self.edit_timing, self.run_now, self.replace,
+        ]  # fmt: skip
         what = self.chance.choice([*often * 4, *seldom, self.backfill])
         what()
         return what.__name__
@@ -143,6 +137,7 @@ class Lives:
     def edit_timing(self) -> None:
         kind, spec = self.chance.choice(TIMINGS)
         self.timed[self.edit({"kind": kind, "spec": spec})] = self.clock.now
+        self.clock.advance(seconds=0.001)  # what is decided from here on is decided later
 
     def edit(self, changes: dict[str, Any]) -> UUID:
         mine = self.any()
