@@ -651,7 +651,7 @@ function pulse.close_following(claims bigint[], tokens uuid[], positions integer
 function pulse.close_rest(verdicts pulse.verdict[], moment timestamp with time zone, careful boolean) returns void
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 b83ddea842bd1814a5c66c6f2d1285b4
 function pulse.count_endings(most integer DEFAULT 20000) returns bigint
-  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 c05954d0397df6657c0a6d90e381f7eb
+  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 4373a8476afc560d940b3781f0acf6c5
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 61f93155e1b2d5d3c7841d43531f8454
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim

@@ -242,6 +242,17 @@ def test_a_tick_that_may_have_started_is_not_delivered_again(
     assert schedules.problems() == []
 
 
+def test_a_loss_adds_to_what_is_known_of_the_occurrence(
+    schedules: Schedules, clock: Clock, firing: Firing, store: Store
+) -> None:
+    once = schedules.add(delivery="at_most_once", spec="@yearly")
+    schedules.ask("select pulse.run_schedule(%s, 'me')", once)
+    store.close(store.claim()[0], "lost")
+    firing.turn()
+    assert schedules.verdicts(once) == ["lost"]
+    assert schedules.reasons(once) == ["run now by me: it broke"]
+
+
 def test_final_failures_in_a_row_pause_the_schedule_with_the_reason(
     schedules: Schedules, clock: Clock, firing: Firing, store: Store
 ) -> None:

@@ -66,7 +66,7 @@ begin
   with taken as (
     delete from pulse.schedule_ending e where e.ctid = any (array(select f.ctid from pulse.schedule_ending f limit most for update skip locked)) returning e.*),
   lost as (
-    update pulse.occurrence o set verdict = 'lost', reason = t.error
+    update pulse.occurrence o set verdict = 'lost', reason = concat_ws(': ', o.reason, t.error)
       from taken t join pulse.schedule s on s.id = t.schedule_id
      where t.ending = 'lost' and o.tenant = coalesce(s.tenant, '') and o.schedule_id = t.schedule_id and o.occurrence = t.occurrence
        and not exists (select from pulse.failure f where f.id = o.job_id and f.ending = 'dead')),   -- its handler said so: nothing was lost
