@@ -627,7 +627,7 @@ function pulse.audit(tolerance interval DEFAULT '00:02:00'::interval, most integ
 function pulse.backfill(id uuid, occurrences timestamp with time zone[], jobs uuid[], missed boolean DEFAULT false, by text DEFAULT NULL::text) returns timestamp with time zone[]
   plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 164b757f39d39d25aae319c1bfbbdbff
 function pulse.backoff(options json, charged integer) returns interval
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 5999b47fa203a554ea17bb8b2ce388e4
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 0a694e7298512c0197dceed859794c1a
 function pulse.budget_of(s pulse.schedule) returns integer
   sql immutable md5 3c9fd88becf89ad4d67802a562c242fd
 function pulse.bury(executor bigint, why text, claims bigint[], tokens uuid[], masks bit varying[], ended_claims bigint[], ended_tokens uuid[], positions integer[], endings text[], errors text[], rest text, OUT settled bigint, OUT ended bigint, OUT given_back bigint) returns record
@@ -649,9 +649,9 @@ function pulse.close_apart(ours pulse.closed[], moment timestamp with time zone,
 function pulse.close_following(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], follow_ups json) returns bigint
   plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 4974e0b44652ffbb712c66449fd02ba6
 function pulse.close_rest(verdicts pulse.verdict[], moment timestamp with time zone, careful boolean) returns void
-  plpgsql volatile set search_path=pg_catalog, pg_temp md5 b83ddea842bd1814a5c66c6f2d1285b4
+  plpgsql volatile set search_path=pg_catalog, pg_temp md5 435a50edeb7c755edd08de40b9823aeb
 function pulse.count_endings(most integer DEFAULT 20000) returns bigint
-  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 4373a8476afc560d940b3781f0acf6c5
+  plpgsql volatile set jit=off set search_path=pg_catalog, pg_temp md5 36eceeabee3c7fd29b2b6861af566d18
 function pulse.counts(most integer DEFAULT 10000) returns TABLE(queue text, waiting bigint, running bigint, delayed bigint, retrying bigint, dead bigint, oldest_due timestamp with time zone, exact boolean)
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 61f93155e1b2d5d3c7841d43531f8454
 function pulse.cursor_of(queue text, priority smallint, lane smallint) returns pulse.claim

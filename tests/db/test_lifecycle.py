@@ -297,3 +297,27 @@ def test_a_million_uncommitted_rows_are_waded_through_once(store: Store, connect
     assert store.ask("select count(*) from pulse.claim") == before, "the late list is in place: nothing more is written"
     writer.commit()
     assert sum(len(batch.jobs) for batch in store.claim(500)) == 500
+
+
+@pytest.mark.parametrize(
+    ("retry", "charged", "least_s", "most_s"),
+    [
+        ({"kind": "fixed", "first_s": 30}, 7, 30, 30),
+        ({"kind": "list", "delays_s": [1, 60]}, 2, 60, 60),
+        ({"kind": "list", "delays_s": [1, 60]}, 9, 60, 60),
+        ({"kind": "exponential", "first_s": 1, "factor": 2}, 4, 7.2, 8.8),
+        ({"kind": "exponential", "first_s": 1, "factor": 2, "cap_s": 5}, 4, 4.5, 5),
+        ({}, 3, 8.1, 9.9),
+        ({"cap_s": "soon"}, 3, 9, 9),
+        ({"kind": "fixed", "first_s": -5}, 1, 0, 0),
+    ],
+)
+def test_a_delay_is_what_the_policy_says_and_never_beyond_its_cap(
+    store: Store, retry: dict[str, object], charged: int, least_s: float, most_s: float
+) -> None:
+    """Those that were said as such are not blurred."""
+    drawn = "select extract(epoch from pulse.backoff(%s::json, %s)) as s from generate_series(1, 50)"
+    bounds = f"select min(s), max(s) from ({drawn}) s"
+    row = store.connection.execute(bounds.encode(), (json.dumps({"retry": retry}), charged)).fetchone()
+    assert row
+    assert least_s <= row[0] <= row[1] <= most_s

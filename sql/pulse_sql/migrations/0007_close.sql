@@ -14,7 +14,8 @@
 --
 -- A tick of a schedule that is delivered at most once is a dead letter also when it is lost or suspect: it may have started.
 
--- backoff: when to try again after `charged` failures: by the job's policy, else charged² seconds, ± 10 %.
+-- backoff: when to try again after `charged` failures: by the job's policy, else charged² seconds. ± 10 %, but for delays that were
+-- said as such (fixed, list), and never beyond the cap.
 --
 -- takes     options.retry: {"kind": "exponential"|"fixed"|"list", "first_s", "factor", "delays_s", "cap_s"}
 create function pulse.backoff(options json, charged integer) returns interval language plpgsql volatile
@@ -22,15 +23,19 @@ create function pulse.backoff(options json, charged integer) returns interval la
 declare
   policy constant json := options -> 'retry';
   delays constant json := policy -> 'delays_s';
-  s float8;
+  cap    float8;
+  s      float8;
 begin
+  cap := coalesce((policy ->> 'cap_s')::float8, 86400);
   s := case policy ->> 'kind'
          when 'fixed' then (policy ->> 'first_s')::float8
          when 'list' then (delays ->> least(charged - 1, json_array_length(delays) - 1))::float8
          when 'exponential' then (policy ->> 'first_s')::float8 * least((policy ->> 'factor')::float8 ^ (charged - 1), 1e9)
          else charged::float8 * charged end;
-  s := greatest(least(s, coalesce((policy ->> 'cap_s')::float8, 86400)), 0) * (0.9 + 0.2 * random());
-  return s * interval '1 s';
+  if coalesce(policy ->> 'kind', '') not in ('fixed', 'list') then
+    s := least(s, cap) * (0.9 + 0.2 * random());
+  end if;
+  return greatest(least(s, cap), 0) * interval '1 s';
 exception when others then
   return least(charged * charged, 86400) * interval '1 s';     -- a policy that cannot be read must not sink the batch
 end $$;
@@ -266,7 +271,7 @@ begin
   if scheduled then                               -- by the ledger, and not by what a producer may have said
     insert into pulse.schedule_ending (schedule_id, occurrence, at, ending, error)
       select v.schedule_id, v.occurrence, moment,
-             case when v.status is null then 'failed' when v.status = 'CANCELED' then 'canceled' when v.at_most_once and v.ending <> 'fail' then 'lost' else 'dead' end, left(v.error, 2000)
+             case when v.status is null then 'failed' when v.status = 'CANCELED' then 'canceled' when v.at_most_once and v.ending not in ('fail', 'dead') then 'lost' else 'dead' end, left(v.error, 2000)
         from unnest(verdicts) v
        where v.schedule_id is not null and v.ending not in ('put_off', 'release', 'snooze')
          and v.schedule_id = (select o.schedule_id from pulse.occurrence o where o.job_id = v.id limit 1);

@@ -68,8 +68,7 @@ begin
   lost as (
     update pulse.occurrence o set verdict = 'lost', reason = concat_ws(': ', o.reason, t.error)
       from taken t join pulse.schedule s on s.id = t.schedule_id
-     where t.ending = 'lost' and o.tenant = coalesce(s.tenant, '') and o.schedule_id = t.schedule_id and o.occurrence = t.occurrence
-       and not exists (select from pulse.failure f where f.id = o.job_id and f.ending = 'dead')),   -- its handler said so: nothing was lost
+     where t.ending = 'lost' and o.tenant = coalesce(s.tenant, '') and o.schedule_id = t.schedule_id and o.occurrence = t.occurrence),
   marked as (select t.*, max(t.at) filter (where t.ending in ('completed', 'resumed')) over (partition by t.schedule_id) as fresh_at from taken t),
   sums as (
     select m.schedule_id, max(m.at) filter (where m.ending not in ('canceled', 'resumed')) as last_attempt_at,
