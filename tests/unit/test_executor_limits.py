@@ -219,6 +219,19 @@ def test_a_stuck_thread_takes_nobody_down_and_keeps_its_slot_until_the_executor_
         seen.go_on.set()
 
 
+def test_a_thread_that_gets_stuck_while_its_executor_retires_is_charged_with_that() -> None:
+    seen = Seen()
+    known = handler(seen.blocks, "f", timeout="0.4s"), handler(seen.quick, "g")
+    with Stage(*known, cleanup_s=0.2, max_jobs=1) as stage:
+        claim = stage.deliver(job("f"), job("g"))
+        stage.until(lambda: bool(stage.said("executor retires")))
+        assert stage.said("executor retires")[0]["why"] == "it has run 1 jobs"
+        stage.until(lambda: bool(stage.kills))
+        assert stage.kills[0].why.startswith(PAST_DEADLINE)
+        assert verdicts(stage, stage.kills[0].why) == {(claim, 0): "crash"}
+        seen.go_on.set()
+
+
 @loops
 def test_an_executor_that_has_run_its_jobs_is_replaced_when_everything_is_durable(loop: str) -> None:
     seen = Seen()
