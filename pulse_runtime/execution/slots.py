@@ -168,7 +168,7 @@ class Slots:
 
     def _returned(self, running: Running, result: Any, error: BaseException | None) -> None:
         """From a thread. What it returned may be a coroutine, when a decorator hides that the handler is async."""
-        if inspect.iscoroutine(result) and running.attempt.wish is not None:  # it was asked to end: it need not begin
+        if running.attempt.wish is not None and inspect.iscoroutine(result):  # it was asked to end: it need not begin
             result.close()
             self._ended(running, None, Interrupted())
         elif inspect.isawaitable(result):
