@@ -1,7 +1,9 @@
 """The executor's process: imports the handlers, and drives the executor with the loop that was asked for."""
 
 import gc
+import io
 import os
+import sys
 import traceback
 
 from pulse_runtime.actors.executor import Executor
@@ -27,6 +29,7 @@ was 14 % of a no-op job."""
 def main(seat: Seat) -> int:
     settings: RuntimeSettings = seat.facts["settings"]
     log = Log(str(seat.peer), pretty=settings.pretty)
+    _print_by_lines()
     try:
         load(settings.handlers)
     except PulseError as error:
@@ -63,3 +66,9 @@ def main(seat: Seat) -> int:
 
         asyncio_shell.drive(hub, begin, leave)
     return 0
+
+
+def _print_by_lines() -> None:
+    """What handlers print is there when it is printed, not in a buffer that dies with a process that is killed."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)

@@ -16,7 +16,7 @@ from pulse_runtime.execution.limits import Age
 from pulse_runtime.execution.pace import Pace
 from pulse_runtime.execution.running import Outcome, Runner
 from pulse_runtime.execution.shell import Shell
-from pulse_runtime.execution.slots import Slots
+from pulse_runtime.execution.slots import Running, Slots
 from pulse_runtime.messages import (
     Batch,
     Beat,
@@ -316,7 +316,7 @@ class Executor:
         if (untold or self._slots.running > len(stuck)) and now < deadline:
             return
         if self._retiring is not None and deadline == NEVER:  # by name: that is no strike, and tells whose fault it was
-            self._kill_me(self._retiring)
+            self._kill_me(_blamed(stuck[0], now) if stuck else self._retiring)
             self._retiring = None
         elif deadline != NEVER:
             self._slots.closed = True
@@ -328,9 +328,7 @@ class Executor:
             return
         stuck = self._slots.stuck(now, cleanup_s=self._settings.cleanup_s)
         if stuck:
-            first = stuck[0].attempt.delivery
-            late_s = now - stuck[0].late
-            self._retire(f"{PAST_DEADLINE} {late_s:.1f} s ago: {first.kind}, which blocks a thread", job=first.id)
+            self._retire(_blamed(stuck[0], now), job=stuck[0].attempt.delivery.id)
         elif (why := self._age.reached(ran=self._slots.ran)) is not None:
             self._retire(why)
 
@@ -339,3 +337,8 @@ class Executor:
         self._log("executor retires", executor=self._executor, why=why, job=job, running=self._slots.running)
         self._retiring = why
         self._leave(NEVER)
+
+
+def _blamed(stuck: Running, now: float) -> str:
+    """Why an executor ends in which a thread is stuck, whatever it retires for: so its job is charged with that."""
+    return f"{PAST_DEADLINE} {now - stuck.late:.1f} s ago: {stuck.attempt.delivery.kind}, which blocks a thread"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pulse_runtime.execution.attempt import Attempt
+from pulse_runtime.execution.attempt import Attempt, Interrupted
 from pulse_runtime.execution.deadlines import Deadlines
 from pulse_runtime.execution.delivery import Delivery
 from pulse_runtime.execution.holding import Held, Holdings
@@ -173,12 +173,15 @@ class Slots:
             self._shell.soon(partial(self._ended, running, None, error))
         else:
             running.task = self._shell.spawn(coroutine, partial(self._ended, running))
-            if running.attempt.wish is not None:  # a thread that was asked to end has made a coroutine of it
+            if running.attempt.wish is not None:  # as a thread, before what it returned could be cancelled
                 running.task.cancel()
 
     def _returned(self, running: Running, result: Any, error: BaseException | None) -> None:
         """From a thread. What it returned may be a coroutine, when a decorator hides that the handler is async."""
-        if inspect.isawaitable(result):
+        if running.attempt.wish is not None and inspect.iscoroutine(result):  # it was asked to end: it need not begin
+            result.close()
+            self._ended(running, None, Interrupted())
+        elif inspect.isawaitable(result):
             self._spawn(running, partial(_wait_for, result))
         else:
             self._ended(running, result, error)

@@ -70,6 +70,12 @@ async def patient(ctx: Context) -> None:
 
 
 @job
+async def follows(ctx: Context) -> None:
+    """Enqueue what there may be once only."""
+    ctx.enqueue("child", {"n": 50}, key="held")
+
+
+@job
 async def exits() -> None:
     """Try to end its process."""
     sys.exit(0)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import psycopg
 import pytest
 from embedded_kit import ask, eventually
 from executor_kit import LOOPS
@@ -66,6 +67,22 @@ def test_every_end_that_a_handler_chooses_is_what_its_job_comes_to(scene: Scene,
         assert why in ",".join(error), kind
     children = "select array_agg((args ->> 'n')::int order by (args ->> 'n')::int) from pulse.jobs where kind = 'child'"
     assert scene.ask(children) == [1, 2, 20, 30], "and none of the attempt of shaky that failed"
+
+
+def test_a_follow_up_whose_key_someone_holds_makes_no_neighbour_wait(scene: Scene) -> None:
+    together = "select count(pulse.enqueue(kind => k)) from unnest(array['child', 'follows', 'child']) k"
+    with scene.runtime(handlers="apps.ends_jobs", executors=1) as runtime:
+        runtime.wait_for("tree up", within_s=BOOT_S)
+        with psycopg.connect(scene.dsn) as producer:
+            producer.execute("select pulse.enqueue(kind => 'child', key => 'held')")
+            assert ask(scene.dsn, together) == 3
+            assert eventually(lambda: scene.unfinished() == 1, within_s=10)
+            assert stands(scene, "follows")[0] == "RUNNING", "its outcome waits for the key"
+            producer.rollback()
+        assert scene.finishes(10)
+        assert ask(scene.dsn, "select count(*) from pulse.jobs where args ->> 'n' = '50'") == 1
+        assert runtime.stop() == 0
+    assert stands(scene, "follows")[:3] == ("COMPLETED", "1", "0")
 
 
 def test_a_kind_that_nobody_has_waits_for_a_runtime_that_has_it(scene: Scene) -> None:

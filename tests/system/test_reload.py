@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import psycopg
+import pytest
 from embedded_kit import eventually
 from runtime_kit import Flags, Runtime
 
@@ -16,6 +17,7 @@ from words import WORD
 def say() -> None:
     with (Path(__file__).parent / "said").open("a") as file:
         file.write(WORD + " ")
+    print("it says", WORD)
 """
 
 
@@ -24,7 +26,9 @@ def say(dsn: str) -> None:
         connection.execute("select pulse.enqueue(kind => 'say')")
 
 
-def test_new_code_runs_and_broken_code_leaves_the_old_running(dsn: str, tmp_path: Path) -> None:
+def test_new_code_runs_and_broken_code_leaves_the_old_running(
+    dsn: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "my_jobs.py").write_text(CODE)
     words, said = tmp_path / "words.py", tmp_path / "said"
 
@@ -34,9 +38,11 @@ def test_new_code_runs_and_broken_code_leaves_the_old_running(dsn: str, tmp_path
 
     words.write_text("WORD = 'one'\n")
     flags = Flags(handlers="my_jobs", executors=1)
-    with Runtime(dsn, flags=flags, args=["--reload"], env={"PYTHONPATH": str(tmp_path)}) as runtime:
+    env = {"PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": ""}
+    with Runtime(dsn, flags=flags, args=["--reload"], env=env) as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
         assert says("one")
+        assert eventually(lambda: "it says one\n" in capfd.readouterr().out, within_s=5), "and not in a buffer"
         before, mark = runtime.pid_of("executor-1"), runtime.log.mark()
         words.write_text("WORD = 'two'\n")
         runtime.wait_for("reloading", within_s=10, after=mark)

@@ -104,6 +104,48 @@ def test_cancelling_reaches_a_running_handler_and_one_that_waits(loop: str) -> N
 
 
 @loops
+def test_a_handler_that_is_cancelled_before_its_first_step_never_begins(loop: str) -> None:
+    seen, stand_still = Seen(), threading.Event()
+
+    async def stands_still() -> None:
+        while not stand_still.is_set():  # noqa: ASYNC110 (it is set by another thread)
+            await anyio.sleep(0.001)
+        seen.words.append("stands still")
+        assert seen.go_on.wait(20.0)  # blocks the loop: what comes meanwhile is read at once
+
+    with Stage(handler(seen.cleans_up, "f"), handler(stands_still), loop=loop) as stage:
+        stage.deliver(job("stands_still"))
+        stage.until(lambda: bool(stage.demands))
+        stand_still.set()
+        stage.until(lambda: seen.words == ["stands still"])
+        claim = stage.deliver(job("f"))
+        stage.cancel(claim, 0, "not wanted")
+        seen.go_on.set()
+        stage.until(lambda: (claim, 0) in stage.ended)
+    assert stage.ended[claim, 0] == How("cancel", "not wanted")
+    assert seen.words == ["stands still"]
+
+
+@loops
+def test_a_cancel_that_reached_a_thread_reaches_what_the_thread_makes_of_it(loop: str) -> None:
+    seen = Seen()
+
+    def hidden(ctx: Context) -> Any:
+        seen.blocks(ctx)
+        return seen.cleans_up()
+
+    with Stage(handler(hidden), loop=loop) as stage:
+        claim = stage.deliver(job("hidden"))
+        stage.until(lambda: seen.words == ["began"])
+        stage.cancel(claim, 0, "not wanted")
+        assert stage.run(job("unknown"))[0].ending == "put_off", "by now it was heard"
+        seen.go_on.set()
+        stage.until(lambda: (claim, 0) in stage.ended)
+    assert stage.ended[claim, 0] == How("cancel", "not wanted")
+    assert seen.words == ["began"]
+
+
+@loops
 def test_a_handler_that_blocks_is_told_that_it_was_cancelled_and_decides(loop: str) -> None:
     seen = Seen()
     with Stage(handler(seen.blocks, "f", keep_result=True), loop=loop) as stage:
@@ -174,6 +216,19 @@ def test_a_stuck_thread_takes_nobody_down_and_keeps_its_slot_until_the_executor_
         assert verdicts(stage, kill.why)[claim, 0] == "crash"
         with memoryview(stage.box) as held:
             assert black_box.overdue(held, time.monotonic() + 60.0, cleanup_s=0.05) is None, "it sees to that itself"
+        seen.go_on.set()
+
+
+def test_a_thread_that_gets_stuck_while_its_executor_retires_is_charged_with_that() -> None:
+    seen = Seen()
+    known = handler(seen.blocks, "f", timeout="0.4s"), handler(seen.quick, "g")
+    with Stage(*known, cleanup_s=0.2, max_jobs=1) as stage:
+        claim = stage.deliver(job("f"), job("g"))
+        stage.until(lambda: bool(stage.said("executor retires")))
+        assert stage.said("executor retires")[0]["why"] == "it has run 1 jobs"
+        stage.until(lambda: bool(stage.kills))
+        assert stage.kills[0].why.startswith(PAST_DEADLINE)
+        assert verdicts(stage, stage.kills[0].why) == {(claim, 0): "crash"}
         seen.go_on.set()
 
 

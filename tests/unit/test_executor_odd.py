@@ -5,10 +5,15 @@ import threading
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from executor_kit import LOOPS, How, Stage, handler, job
 
 from pulse_runtime import Cancel, Context, Retry, Snooze
+from pulse_runtime.execution.attempt import Attempt, Interrupted
+from pulse_runtime.execution.delivery import Delivery, decode
+from pulse_runtime.execution.running import Runner
+from pulse_runtime.handlers import Registry
 
 loops = pytest.mark.parametrize("loop", LOOPS)
 word: contextvars.ContextVar[str] = contextvars.ContextVar("word", default="none")
@@ -104,23 +109,18 @@ def test_a_timeout_beyond_every_clock_is_none_to_speak_of(timeout_ms: float, loo
     assert ends == [How(), How(result=True)]
 
 
-@loops
-def test_whatever_a_handler_makes_of_being_stopped_is_not_charged(loop: str) -> None:
-    began = threading.Event()
-
-    async def wraps() -> None:
-        began.set()
-        try:
-            await anyio.sleep_forever()
-        except BaseException as error:
-            raise RuntimeError("interrupted") from error
-
-    with Stage(handler(wraps), loop=loop) as stage:
-        claim = stage.deliver(job("wraps"))
-        stage.until(began.is_set)
-        stage.drain(0.2)
-        stage.until(lambda: (claim, 0) in stage.ended)
-    assert stage.ended[claim, 0].ending == "lost"
+def test_whatever_a_handler_makes_of_being_stopped_is_not_charged() -> None:
+    registry = Registry()
+    registry.add(handler(raises))
+    runner = Runner(registry)
+    sent = job("raises", {"what": "words"})
+    (delivery,) = decode(msgspec.json.encode([sent]))
+    assert isinstance(delivery, Delivery)
+    for error, ending in ((Interrupted(), "lost"), (RuntimeError("interrupted"), "lost"), (Snooze(1), "snooze")):
+        attempt = runner.begin(delivery, "default")
+        assert isinstance(attempt, Attempt)
+        attempt.ask_to_end("stop", "its runtime ends")
+        assert runner.judge(attempt, None, error).ending == ending
 
 
 @loops

@@ -1,6 +1,7 @@
 """The parts of an executor that decide: deadlines, pace, what is on its way, retries, splitting what cannot be read."""
 
 import json
+import mmap
 import string
 
 import anyio
@@ -10,14 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulse_runtime import BadRetry, Retry, Snooze
-from pulse_runtime.execution.black_box import RUNNING
+from pulse_runtime.execution import black_box
+from pulse_runtime.execution.black_box import RUNNING, BlackBox
 from pulse_runtime.execution.deadlines import NEVER, Deadlines
 from pulse_runtime.execution.delivery import Unreadable, _split, decode
+from pulse_runtime.execution.holding import Holdings
 from pulse_runtime.execution.outbox import MOST_SENT_BYTES, Outbox
 from pulse_runtime.execution.pace import Pace
 from pulse_runtime.execution.retrying import after_failure
 from pulse_runtime.execution.telling import told
-from pulse_runtime.messages import Report
+from pulse_runtime.messages import Batch, Report
 from pulse_runtime.sizes import BadSize, parse_bytes
 
 steps = st.lists(
@@ -108,6 +111,20 @@ def test_reports_are_sent_in_their_order_and_no_faster_than_they_become_durable(
     assert [each.number for each in outbox.take()] == [5]
     outbox.settled(5)
     assert (len(outbox), outbox.size, outbox._sent_bytes) == (0, 0, 0)
+
+
+def test_a_report_tells_durations_in_the_order_of_its_mask_whatever_ended_first() -> None:
+    with mmap.mmap(-1, black_box.size_for(10)) as memory:
+        holdings = Holdings(BlackBox(memory))
+        batch = Batch(7, "01890a5d-ac96-774b-bcce-b302099a8057", b"")
+        held = holdings.open(batch, 3)
+        assert held is not None
+        assert holdings.open(batch, 3) is None, "its reply came twice"
+        for position, took_us in ((2, 70), (0, 50)):
+            holdings.succeeded(held, position, took_us)
+        holdings.flush()
+        (sent,) = holdings.to_send()
+        assert (sent.mask, sent.took_us) == ("101", "50,70")
 
 
 values = st.recursive(

@@ -7,8 +7,9 @@ import anyio
 import pytest
 from executor_kit import LOOPS, Stage, handler, job
 
-from pulse_runtime.actors.executor import MOST_UNSETTLED
+from pulse_runtime.actors.executor import MOST_UNSETTLED, MOST_UNSETTLED_BYTES
 from pulse_runtime.execution.attempt import Attempt
+from pulse_runtime.execution.black_box import SUCCEEDED_WITH_MORE
 
 loops = pytest.mark.parametrize("loop", LOOPS)
 over = threading.Event()
@@ -43,19 +44,28 @@ def test_many_ends_are_few_reports_and_none_is_forgotten(loop: str) -> None:
         assert len(stage.reports) < len(stage.ended) / 20, "ten of them end in each turn of the loop"
 
 
+async def makes(size: int) -> str:
+    return "x" * size
+
+
 @loops
-def test_reports_wait_for_the_disk_and_the_executor_goes_on_until_there_are_too_many(loop: str) -> None:
-    with Stage(handler(noop), loop=loop) as stage:
-        stage.settling = False
-        while stage.demands or len(stage.reports) < MOST_UNSETTLED:
-            stage.run(job("noop"))
-            beats = stage.beats
+@pytest.mark.parametrize(("size", "most"), [(0, MOST_UNSETTLED), (900_000, MOST_UNSETTLED_BYTES // 900_000 + 1)])
+def test_reports_wait_for_the_disk_and_the_executor_goes_on_until_there_are_too_many(
+    loop: str, size: int, most: int
+) -> None:
+    with Stage(handler(makes, keep_result=True), loop=loop) as stage:
+        stage.settling, ended = False, 0
+        stage.until(lambda: bool(stage.demands))
+        while stage.demands:
+            claim = stage.deliver(job("makes", {"size": size}))
+            stage.until(lambda claim=claim: stage.states(claim) == bytes([SUCCEEDED_WITH_MORE]))  # type: ignore[misc]
+            ended, beats = ended + 1, stage.beats
             stage.until(lambda beats=beats: bool(stage.demands) or stage.beats > beats + 1)  # type: ignore[misc]
-        # Room for one more may have been asked for before the last report was made.
-        assert MOST_UNSETTLED <= len(stage.reports) <= MOST_UNSETTLED + 1
+        # Room for more may have been asked for before the last one had ended, or was in a report.
+        assert most <= ended <= most + 2
         stage.settling = True
         stage.settle()
-        stage.run(job("noop"))
+        stage.run(job("makes", {"size": size}))
 
 
 @loops
