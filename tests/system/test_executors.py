@@ -126,7 +126,7 @@ def test_replacing_executors_that_have_grown_or_aged_loses_and_repeats_nothing(
     with scene.runtime(executors=2, concurrency=3, loop=loop, args=[limit]) as runtime:
         runtime.wait_for("tree up", within_s=BOOT_S)
         with scene.flow(ms=5.0, count=2):
-            scene.producer.send("grow", {"mib": 20}, count=20)
+            scene.producer.send("grow", {"mib": 20}, count=40)  # a life takes five to eight of them
             assert eventually(lambda: len(said(runtime, "executor retires")) >= 3, within_s=20)
         assert scene.finishes(30)
         assert runtime.stop() == 0
