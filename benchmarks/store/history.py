@@ -6,7 +6,6 @@ from benchmarks.store import pulse
 from benchmarks.store.cluster import Connection
 from benchmarks.store.pulse import Claimer
 
-BATCH = 10_000
 PARTITION = 10_000
 CURRENT = 1_000_000
 DATED = """update pulse.partition p
@@ -28,7 +27,7 @@ def keep_days(connection: Connection, jobs: int, days: int, progress: Callable[[
         progress(f"day {day + 1} of {days}, {jobs // days:,} jobs each")
         pulse.insert(connection, jobs // days, days_ago=days - day)
         claimer.discover()
-        for _ in pulse.drain(claimer, jobs // days, slots=BATCH):
+        for _ in pulse.drain(claimer, jobs // days):
             pass
         _cut(connection)
     connection.execute(DATED, (days, days))
