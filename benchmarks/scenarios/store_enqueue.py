@@ -22,7 +22,7 @@ PLAIN_TABLE = """create table baseline.plain (
 PLAIN_INDEX = "create index plain_queue on baseline.plain (queue, submitted_at)"
 PLAIN = """insert into baseline.plain (id, queue, kind, args)
 values (%s::text::uuid, %s, %s, %s::text::json) returning id::text"""
-PULSE = "select pulse.enqueue(id => %s::text::uuid, queue => %s, kind => %s, args => %s::text::json)::text"
+PULSE = "select pulse.enqueue_plain(id => %s::text::uuid, queue => %s, kind => %s, args => %s::text::json)::text"
 
 COPIED = """create table baseline.copied (
   like pulse.log including defaults including generated including indexes including storage)"""
@@ -46,7 +46,8 @@ class Cost(NamedTuple):
     targets=(AtLeast("rate", 0.85, of="plain_rate"), AtMost("cpu_us", 2, of="plain_cpu_us", label="backend CPU")),
 )
 def single(bench: Bench[Cluster]) -> Sample:
-    """The same client sends `pulse.enqueue` and a plain INSERT of the same values, prepared, durable."""
+    """The same client sends what `pulse_runtime.enqueue` sends for such a job and a plain INSERT of the same values,
+    prepared, durable."""
     statements = 2_000 if bench.quick else 5_000
     bench.details["baseline"] = f"{PLAIN_TABLE};\n{PLAIN_INDEX};\n{PLAIN}"
     bench.details["pulse"] = PULSE

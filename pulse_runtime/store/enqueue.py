@@ -31,6 +31,7 @@ _ONE = {
     "trace": "trace => cast({trace} as text)",
     "meta": "meta => cast(cast({meta} as text) as json)",
 }
+_PLAIN_NAMES = ("id", "kind", "args", "queue")
 _REST = "rest => cast(cast({rest} as text) as json[])"
 # A delay is added to the server's clock (not to pulse.now(), which the role pulse_producer may not call) and put
 # in front of what else the object has, which stays as it was written.
@@ -49,6 +50,8 @@ _MANY_NAMES = ("ids", "kinds", "args", "queues", "priorities")
 def enqueue(job_id: UUID, job: Checked) -> Statement:
     """Add one job. The answer is an id as text."""
     said = {name: value for name, value in msgspec.structs.asdict(job).items() if value is not None}
+    if said["priority"] == 0 and _is_plain(job):
+        del said["priority"]
     names = ("id", *said)
     return Statement(_one(names), names, (str(job_id), *said.values()))
 
@@ -96,7 +99,8 @@ def _rest(job: Checked) -> str | None:
 
 @lru_cache(maxsize=256)
 def _one(names: tuple[str, ...]) -> str:
-    return f"select cast(pulse.enqueue({', '.join(_ONE[name] for name in names)}) as text)"
+    door = "enqueue_plain" if names == _PLAIN_NAMES else "enqueue"
+    return f"select cast(pulse.{door}({', '.join(_ONE[name] for name in names)}) as text)"
 
 
 @lru_cache(maxsize=8)

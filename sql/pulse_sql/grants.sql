@@ -19,7 +19,7 @@ end $roles$;
 
 grant usage on schema pulse to pulse_producer, pulse_planner, pulse_viewer, pulse_runtime, pulse_admin;
 
-grant execute on function pulse.enqueue, pulse.enqueue_many to pulse_producer;
+grant execute on function pulse.enqueue, pulse.enqueue_plain, pulse.enqueue_many to pulse_producer;
 
 grant select on pulse.schedules, pulse.schedule, pulse.occurrence, pulse.occurrence_floor to pulse_planner;
 grant execute on function pulse.now, pulse.schedule_id, pulse.add_schedule, pulse.edit_schedule, pulse.pause_schedule, pulse.resume_schedule,

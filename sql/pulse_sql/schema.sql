@@ -639,7 +639,7 @@ function pulse.claim(executor bigint, request bigint, queues text[], shares inte
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f442b40755dcd57dcbe88c06b2ee0b97
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record
-  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 b1be33d5a047c00d4a426ddaa5c88596
+  plpgsql stable set enable_bitmapscan=off set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 340c15ba0f4e429fb15abde0d83e3545
 function pulse.claim_retrying(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer) returns TABLE(claim bigint, token uuid, n integer, jobs text, size bigint)
   plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 664df88ce72ed307a4dac03569b7571e
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
@@ -681,9 +681,11 @@ function pulse.empty_default(keep interval) returns boolean
 function pulse.end_executor(executor bigint, why text, beats bigint DEFAULT NULL::bigint) returns boolean
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 028eba48c10c08e868c8feca67d1f2ff
 function pulse.enqueue(kind text, args json DEFAULT '{}'::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 0, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, key text DEFAULT NULL::text, key_for interval DEFAULT NULL::interval, tenant text DEFAULT NULL::text, project text DEFAULT NULL::text, max_attempts integer DEFAULT 25, options json DEFAULT NULL::json, trace text DEFAULT NULL::text, meta json DEFAULT NULL::json, id uuid DEFAULT NULL::uuid, schedule_id uuid DEFAULT NULL::uuid, occurrence timestamp with time zone DEFAULT NULL::timestamp with time zone) returns uuid
-  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 8ac60f34d00737c93c8a1e303c94b7d5
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 086de628c85939c96cd3a350a917e35e
 function pulse.enqueue_many(ids uuid[], kinds text[], args text[], queues text[] DEFAULT '{default}'::text[], priorities smallint[] DEFAULT '{0}'::smallint[], rest json[] DEFAULT NULL::json[]) returns uuid[]
   plpgsql volatile security definer set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 ec24a430d2b3abf48b017bbf112efa37
+function pulse.enqueue_plain(kind text, args json, queue text, id uuid) returns uuid
+  plpgsql volatile security definer set search_path=pg_catalog, pg_temp md5 d69660f77c4a4b6f9bb33b60ff69428a
 function pulse.enqueue_rest(ids uuid[], kinds text[], args text[], queues text[], priorities smallint[], rest json[]) returns uuid[]
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 07c9f6476bada27b83e5fb1e681c60c3
 function pulse.executors_standing(OUT id bigint, OUT runtime text, OUT beats bigint, OUT ended boolean) returns SETOF record
@@ -695,7 +697,7 @@ function pulse.fail(claims bigint[], tokens uuid[], positions integer[], errors 
 function pulse."fetch"(claim bigint, token uuid) returns text
   sql stable set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 cb5945a498595edd7119d7b265d23cd4
 function pulse.find(id uuid) returns SETOF pulse.log
-  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
+  plpgsql stable set enable_seqscan=off set jit=off set plan_cache_mode=auto set search_path=pg_catalog, pg_temp md5 6b571b4b763b94f900a627a38f9b1e7f
 function pulse.fire(decisions json, OUT moved bigint, OUT fired bigint) returns record
   plpgsql volatile set enable_seqscan=off set jit=off set lock_timeout=500ms set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 b1a25e6aa4b9a6dd633688bd44143682
 function pulse.fire_held(decisions json, mine uuid[], barred uuid[], moment timestamp with time zone, OUT moved bigint, OUT fired bigint, OUT woken text[]) returns record
@@ -707,7 +709,7 @@ function pulse.foreign_xids() returns TABLE(queue text, priority smallint, lane 
 function pulse.free_keys(ids uuid[]) returns void
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 55f7a513c0c7bda19e93a3e006da3855
 function pulse.get(id uuid) returns SETOF pulse.jobs
-  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 e20e9619295c38c979789848a5203bfc
+  plpgsql stable set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 e20e9619295c38c979789848a5203bfc
 function pulse.give_back(executor bigint, ending text, error text) returns bigint
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 d5d24bdf6ebf5abf62b57b51866c8d3c
 function pulse.give_back_claims(claims bigint[], tokens uuid[], ending text, error text) returns bigint
@@ -727,7 +729,7 @@ function pulse.is_decided(p pulse.partition) returns boolean
 function pulse.is_fresh(id uuid) returns boolean
   sql volatile parallel safe differs between versions
 function pulse.is_pending(j pulse.log) returns boolean
-  plpgsql stable set search_path=pg_catalog, pg_temp md5 0e5161e3f67a71aff4d896bfdaa36c9e
+  plpgsql stable set search_path=pg_catalog, pg_temp md5 42c72c54a6abd7d0201e034904c837f3
 function pulse.is_quiet(parked xid8) returns boolean
   sql volatile md5 763962b01cfc0191e2253e37a3f57c4e
 function pulse.keep_ahead(period interval DEFAULT '1 day'::interval, least_width bigint DEFAULT 1000000, OUT added text[], OUT burnt bigint, OUT starved boolean) returns record
@@ -869,7 +871,7 @@ function pulse.snooze(claims bigint[], tokens uuid[], positions integer[], delay
 function pulse.squatted(decisions json, moment timestamp with time zone) returns uuid[]
   sql stable set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 afd7994fe23b8b1324b9caed566fd581
 function pulse.state_of(j pulse.log, OUT status text, OUT attempt smallint, OUT charged smallint, OUT run_at timestamp with time zone, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT started_at timestamp with time zone, OUT finished_at timestamp with time zone) returns record
-  plpgsql stable set enable_seqscan=off set jit=off set search_path=pg_catalog, pg_temp md5 aa8d2ffd6514529c5b6b3118023a8df3
+  plpgsql stable set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 aa8d2ffd6514529c5b6b3118023a8df3
 function pulse.step_up(delay_ms bigint) returns bigint
   sql immutable parallel safe md5 b4db5a2bbbb339b9991831bb407433f8
 function pulse.still_to_come(first_at timestamp with time zone, moment timestamp with time zone) returns timestamp with time zone
@@ -942,6 +944,7 @@ function pulse.empty_default(interval): nobody but the owner
 function pulse.end_executor(bigint,text,bigint): nobody but the owner
 function pulse.enqueue(text,json,text,integer,timestamp with time zone,text,interval,text,text,integer,json,text,json,uuid,uuid,timestamp with time zone): nobody but the owner
 function pulse.enqueue_many(uuid[],text[],text[],text[],smallint[],json[]): nobody but the owner
+function pulse.enqueue_plain(text,json,text,uuid): nobody but the owner
 function pulse.enqueue_rest(uuid[],text[],text[],text[],smallint[],json[]): nobody but the owner
 function pulse.executors_standing(): nobody but the owner
 function pulse.extend(bigint[]): nobody but the owner

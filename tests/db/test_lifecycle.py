@@ -1,12 +1,14 @@
 """The life of a job in SQL: what each statement does to it, and what it refuses."""
 
 import json
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
 from fix_cluster import Connect, Connection
 from store_kit import LANE, Batch, Store
+
+from pulse_runtime.ids import uuid7
 
 
 @pytest.fixture
@@ -321,3 +323,38 @@ def test_a_delay_is_what_the_policy_says_and_never_beyond_its_cap(
     row = store.connection.execute(bounds.encode(), (json.dumps({"retry": retry}), charged)).fetchone()
     assert row
     assert least_s <= row[0] <= row[1] <= most_s
+
+
+PLAIN = "select pulse.enqueue_plain(%s, %s::json, %s, %s)"
+
+
+def test_the_plain_door_takes_a_job_that_lies_beyond_it_as_enqueue_does(store: Store) -> None:
+    """An id that tells no partition, no id at all, names and arguments that are large."""
+    for kind, args, queue, job in (
+        ("k", "{}", "default", uuid4()),
+        ("k", "{}", "default", None),
+        ("k" * 60, "{}", "q" * 60, uuid7()),
+        ("k", json.dumps({"a": "x" * 20_000}), "default", uuid7()),
+    ):
+        added = store.ask(PLAIN, kind, args, queue, job)
+        assert job in (None, added)
+        found = store.connection.execute("select kind, args, queue, status from pulse.get(%s)", (added,)).fetchone()
+        assert found == (kind, json.loads(args), queue, "PENDING")
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "queue"),
+    [
+        ("", "{}", "q"),
+        ("k", "{}", ""),
+        ("k" * 1000, "{}", "q"),
+        ("k", "{}", "q" * 1000),
+        ("k", None, "q"),
+        (None, "{}", "q"),
+    ],
+    ids=["no kind", "no queue", "a long kind", "a long queue", "null arguments", "a null kind"],
+)
+def test_the_plain_door_holds_every_bound(store: Store, kind: str | None, args: str | None, queue: str) -> None:
+    with pytest.raises(psycopg.errors.IntegrityError):
+        store.ask(PLAIN, kind, args, queue, uuid7())
+    assert store.ask("select count(*) from pulse.log") == 0

@@ -57,7 +57,7 @@ def test_a_producer_has_no_privilege_but_to_enqueue(granted: Connection) -> None
         "select proname from pg_proc where pronamespace = 'pulse'::regnamespace"
         " and has_function_privilege('pulse_producer', oid, 'execute')"
     ).fetchall()
-    assert sorted(functions) == [("enqueue",), ("enqueue_many",)]
+    assert sorted(functions) == [("enqueue",), ("enqueue_many",), ("enqueue_plain",)]
     relations = granted.execute(
         "select relname from pg_class where relnamespace = 'pulse'::regnamespace and case relkind"
         " when 'S' then has_sequence_privilege('pulse_producer', oid, 'usage, select, update')"

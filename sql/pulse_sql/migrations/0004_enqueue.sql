@@ -110,18 +110,6 @@ declare
   number  bigint;
   holder  uuid;
 begin
-  -- The usual job has none of the rare things, and is far from every bound. Whatever a function computes is compiled anew in each
-  -- transaction (about 0.3 µs a call in an expression, 1 µs a domain), so as little as possible is.
-  if pulse.is_dated(id) and num_nonnulls(run_at, key, tenant, project, schedule_id, occurrence, options, trace, meta) = 0
-     and priority = 0 and max_attempts = 25
-     and queue > '' and kind > '' and octet_length(queue || kind) < 100 and pg_column_size(args) < 16384 then
-    insert into pulse.log (submitted_at, id, lane_id, queue, kind, args)
-      values (pulse.now(), enqueue.id, pulse.lane_id(enqueue.queue, 0::smallint, 0::smallint), enqueue.queue, enqueue.kind, enqueue.args);
-    if pg_sequence_last_value('pulse.parked') <> 0 then
-      perform pulse.wake(queue);
-    end if;
-    return id;
-  end if;
   started := pulse.now();
   fresh := id is null or coalesce(pulse.is_fresh(id), false);
   if id is null then
@@ -153,6 +141,28 @@ begin
     perform pulse.wake(queue);
   end if;
   return id;
+end $$;
+
+-- enqueue_plain: the same for the usual job: its id is a UUIDv7 made by the producer, and it has none of the rare things.
+--
+-- sent by   producers in Python, for most jobs
+-- returns   the job's id
+-- locks     nothing
+--
+-- Whatever a function computes is compiled anew in each transaction (about 0.3 µs a call in an expression, 1 µs a domain, and every
+-- argument that is asked about), so as little as possible is: a job that is far from every bound is not held against them.
+create function pulse.enqueue_plain(kind text, args json, queue text, id uuid) returns uuid
+  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if pulse.is_dated(id) and queue > '' and kind > '' and octet_length(queue || kind) < 100 and pg_column_size(args) < 16384 then
+    insert into pulse.log (submitted_at, id, lane_id, queue, kind, args)
+      values (pulse.now(), enqueue_plain.id, pulse.lane_id(enqueue_plain.queue, 0::smallint, 0::smallint), enqueue_plain.queue, enqueue_plain.kind, enqueue_plain.args);
+    if pg_sequence_last_value('pulse.parked') <> 0 then
+      perform pulse.wake(queue);
+    end if;
+    return id;
+  end if;
+  return pulse.enqueue(kind => kind, args => args, queue => queue, id => id);
 end $$;
 
 -- enqueue_many: add many jobs in the caller's transaction by one call.
