@@ -22,8 +22,10 @@ class Steady:
         return took_ms
 
     def rows_read(self) -> int:
-        """What one claim of a full batch read: rows, or the index entries that led to them. The fewest of five: an entry
-        whose row has died is counted as long as no vacuum and no reader has marked it."""
+        """What one claim of a full batch read: rows, or the index entries that led to them.
+
+        The fewest of five: an entry whose row has died is counted as long as no vacuum and no reader has marked it.
+        """
         return min(self._rows_of_a_claim() for _ in range(5))
 
     def _rows_of_a_claim(self) -> int:
