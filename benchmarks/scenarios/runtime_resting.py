@@ -14,10 +14,13 @@ from pulse_runtime.store.connect import Connection, connect
 SETTLE_S = 6.0
 BEAT_S = 5.0
 WALINSPECT = "create extension if not exists pg_walinspect"
-# Of this database alone: the server writes a little by itself, and vacuums others. Commits belong to no relation.
-# Without the images of pages that are written to for the first time since a checkpoint, whoever writes first.
+# Of Pulse's tables alone: the server writes a little by itself, and vacuums its catalogues whenever it likes. Commits
+# belong to no relation. Without the images of pages that are written to for the first time since a checkpoint, whoever
+# writes first.
 WRITTEN = """select coalesce(sum(record_length - fpi_length), 0)::bigint from pg_get_wal_records_info(%s, %s)
- where block_ref like '%%/' || (select oid from pg_database where datname = current_database()) || '/%%'"""
+ where substring(block_ref from 'rel [0-9]+/([0-9]+/[0-9]+)') in (
+   select d.oid || '/' || c.relfilenode from pg_class c, pg_database d
+    where c.relnamespace = 'pulse'::regnamespace and d.datname = current_database())"""
 EXTEND = "select pulse.extend(array(select id from pulse.executor where ended_at is null))"
 
 
