@@ -635,7 +635,7 @@ function pulse.bury(executor bigint, why text, claims bigint[], tokens uuid[], m
 function pulse.cancel(id uuid, by text DEFAULT NULL::text, reason text DEFAULT NULL::text) returns text
   plpgsql volatile set enable_seqscan=off set search_path=pg_catalog, pg_temp md5 b93ce338f446631918e2b70fdaed02a2
 function pulse.claim(executor bigint, request bigint, queues text[], shares integer[], slots integer, bytes integer DEFAULT 4194304) returns TABLE(claim bigint, token uuid, queue text, priority smallint, lane smallint, n integer, jobs text)
-  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 1e34d9fec4836e71e0333b6639896514
+  plpgsql volatile set enable_bitmapscan=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 a07f2f934cfcf56cb8baa28e2ba1623c
 function pulse.claim_lane(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer, drawn bigint, OUT claim bigint, OUT token uuid, OUT n integer, OUT jobs text, OUT size bigint) returns record
   plpgsql volatile set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f442b40755dcd57dcbe88c06b2ee0b97
 function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT executor bigint, OUT at timestamp with time zone) returns record

@@ -209,3 +209,27 @@ def _replace(store: Store, function: str, line: str, by: str) -> None:
     text: str = store.ask("select pg_get_functiondef(('pulse.' || %s)::regproc)", function)
     assert line in text
     store.connection.execute(text.replace(line, by).encode())
+
+
+def test_a_claim_reads_no_lease_but_its_own_however_many_are_dead(store: Store, connect: Connect) -> None:
+    """Met by a benchmark once the server had counted how few leases live: the plan began with all of them."""
+    holder = connect()
+    holder.execute("begin isolation level repeatable read")
+    holder.execute("select pg_current_xact_id()")
+    for _ in range(40):
+        store.enqueue()
+        for batch in store.claim():
+            store.settle(batch)
+    store.connection.execute("analyze pulse.lease, pulse.claim")
+    store.enqueue()
+    before = leases_read(store)
+    (batch,) = store.claim()
+    assert leases_read(store) - before <= 2
+    holder.rollback()
+
+
+def leases_read(store: Store) -> int:
+    store.ask("select pg_stat_force_next_flush()::text")
+    return int(
+        store.ask("select sum(idx_tup_read) from pg_stat_all_indexes where schemaname = 'pulse' and relname = 'lease'")
+    )

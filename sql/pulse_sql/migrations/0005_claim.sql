@@ -123,12 +123,15 @@ begin
   end if;
   -- Asked again: what is still leased, under new tokens. Whoever saw that nobody held it and gives it back by the old
   -- token comes too late; what was given back before is not ours any more, and the request is as if it had found nothing.
+  -- By their numbers: with few leases, a join would read all of them first, and those that a transaction held open keeps dead.
   return query
     with again as (
-      update pulse.lease l set token = gen_random_uuid() from pulse.claim c
-       where c.executor = claim.executor and c.request = claim.request and c.ids <> '{}' and l.claim = c.id
-      returning c.id, l.token, c.queue, c.priority, c.lane, cardinality(c.ids) as n)
-    select a.id, a.token, a.queue, a.priority, a.lane, a.n, null::text from again a order by a.id;
+      update pulse.lease l set token = gen_random_uuid()
+       where l.claim = any (array(
+         select c.id from pulse.claim c where c.executor = claim.executor and c.request = claim.request and c.ids <> '{}'))
+      returning l.claim, l.token)
+    select c.id, a.token, c.queue, c.priority, c.lane, cardinality(c.ids), null::text
+      from again a, lateral (select * from pulse.claim k where k.id = a.claim offset 0) c order by c.id;
   if found then return; end if;
 
   began := clock_timestamp();
