@@ -320,7 +320,7 @@ begin
                                  j.schedule_id, j.occurrence, j.options, j.trace, j.meta), ','),
            sum(pulse.size_of(j.args, j.meta)), array_agg(j.seq) = t.seqs
       into jobs, size, whole
-      from (select * from pulse.log l where l.id = any (t.ids) and l.seq between first and last order by l.id) j;
+      from (select * from pulse.log l where l.id = any (t.ids) and l.seq between first and last order by l.id, l.seq) j;
     jobs := case when whole then '[' || jobs || ']' end;       -- else (one is gone, or there twice) fetch tells them apart
     slots := slots - n;
     return next;

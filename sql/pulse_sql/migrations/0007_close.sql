@@ -143,7 +143,7 @@ begin
   together as materialized (
     select nextval('pulse.retrying_id_seq') as id, g.*
       from (select f.queue, f.priority, f.lane, f.attempt, f.charged, f.delay_ms, array_agg(f.id) as ids, array_agg(f.seq) as seqs, (array_agg(f.id))[1] as first
-              from (select queue, priority, lane, attempt, charged, delay_ms, id, seq from failed order by id) f
+              from (select queue, priority, lane, attempt, charged, delay_ms, id, seq from failed order by id, seq) f
              group by f.queue, f.priority, f.lane, f.attempt, f.charged, f.delay_ms having count(*) >= 8) g),
   waiting as (
     insert into pulse.retrying (id, run_at, queue, priority, lane, attempt, charged, ids, seqs)
