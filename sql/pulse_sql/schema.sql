@@ -643,7 +643,7 @@ function pulse.claim_of(j pulse.log, OUT claim bigint, OUT pos integer, OUT exec
 function pulse.claim_retrying(executor bigint, request bigint, queue text, priority smallint, lane smallint, slots integer, bytes integer) returns TABLE(claim bigint, token uuid, n integer, jobs text, size bigint)
   plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 f39f24e5ea7a532e6adaad5b9de041ea
 function pulse.close(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[]) returns bigint
-  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 e49a27f5716df2dbbcb8e0e47ab34d5b
+  plpgsql volatile set enable_bitmapscan=off set enable_mergejoin=off set enable_nestloop=off set enable_seqscan=off set jit=off set plan_cache_mode=force_generic_plan set search_path=pg_catalog, pg_temp md5 0459b3adec52ee2591bbf6282cd62528
 function pulse.close_apart(ours pulse.closed[], moment timestamp with time zone, first bigint, last bigint, careful boolean) returns bigint
   plpgsql volatile set search_path=pg_catalog, pg_temp md5 a97e885dff5668029d0f893bf6e3ad49
 function pulse.close_following(claims bigint[], tokens uuid[], positions integer[], endings text[], delays_ms bigint[], errors text[], took_us bigint[], follow_ups json) returns bigint

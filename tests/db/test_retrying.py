@@ -382,3 +382,17 @@ def test_one_that_was_set_apart_is_listed_and_pruned_like_one_that_failed_alone(
     while store.ask("select failures from pulse.prune(interval '1 day', interval '-1 s', 1)"):
         pass
     assert store.ask("select count(*) from pulse.failure") == 0
+
+
+def test_an_id_in_two_lanes_waits_in_each_by_itself(store: Store) -> None:
+    """Eight of one lane wait together; the ninth, with the id of one of them, is not taken for it."""
+    ids = [store.enqueue() for _ in range(8)]
+    store.enqueue(id=ids[0], queue="mail")
+    (together,) = store.claim()
+    (alone,) = store.claim(queues=("mail",))
+    claims, tokens = [together.claim] * 8 + [alone.claim], [together.token] * 8 + [alone.token]
+    positions = [*range(8), 0]
+    values = claims, tokens, positions, ["fail"] * 9, [MINUTE_MS] * 9, ["x"] * 9, [1] * 9
+    assert store.ask(CLOSE, *values) == 9
+    assert waiting(store) == [8]
+    assert store.ask("select queue from pulse.delayed where id = %s", ids[0]) == "mail"

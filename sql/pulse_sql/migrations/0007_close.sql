@@ -157,7 +157,7 @@ begin
   select (select coalesce(sum(cardinality(t.ids)), 0) from together t),
          case when (select count(*) from ours) > (select coalesce(sum(cardinality(t.ids)), 0) from together t)
               then array(select (o.claim, o.executor, o.attempt, o.charged, o.id, o.seq, o.ending, o.delay_ms, o.error, o.took_us)::pulse.closed
-                           from ours o where o.id not in (select unnest(t.ids) from together t)) end
+                           from ours o where o.seq not in (select unnest(t.seqs) from together t)) end
     into total, apart;
   if apart is not null then
     begin
